@@ -1,0 +1,23 @@
+-- The best way in which each operand matches: unpadded before padded, then in order of preference.
+-- reads: alignments
+with dims as (
+    select id, position, distance, latency_rank, signature_id, row_id, operand_count, slot,
+        ratio, preference, label, may_pad,
+        unnest(asked) as wanted, unnest(measured) as had
+    from alignments where len(asked) = len(measured)
+), judged_dims as (
+    select *, wanted <> had as is_padded,
+        wanted = had or (may_pad and wanted > had and had > 0 and (wanted = (had + 15) // 16 * 16
+            or wanted = (had + 31) // 32 * 32 or wanted = (had + 63) // 64 * 64
+            or (had >= 64 and wanted = (had + 7) // 8 * 8))) as fits
+    from dims
+), judged as (
+    select id, position, distance, latency_rank, signature_id, row_id, operand_count, slot,
+        ratio, preference, label, bool_or(is_padded) as is_padded
+    from judged_dims
+    group by id, position, distance, latency_rank, signature_id, row_id, operand_count, slot, ratio, preference,
+        label
+    having bool_and(fits)
+)
+select * from judged
+qualify row_number() over (partition by id, position, distance, row_id, slot order by is_padded, preference) = 1

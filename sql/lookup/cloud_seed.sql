@@ -1,0 +1,18 @@
+-- The point of each cloud that is nearest to the target in every orthant around it.
+-- param: questions varchar [JSON list: id, cloud (regime, latency column, fixed axes)]
+-- param: aggregation varchar [mean, median, min or first]
+with questions as (
+    select unnest(from_json($questions, '[{"id": "INTEGER", "regime_id": "INTEGER", "latency_column": "VARCHAR",
+        "v_1": "BOOLEAN", "v_2": "BOOLEAN", "v_3": "BOOLEAN", "v_4": "BOOLEAN", "t_1": "DOUBLE", "t_2": "DOUBLE",
+        "t_3": "DOUBLE", "t_4": "DOUBLE"}]'),
+        recursive := true)
+)
+select q.id, p.axis_1, p.axis_2, p.axis_3, p.axis_4, p.first_line_number, p.measurement_count,
+    case $aggregation when 'mean' then p.latency_mean_us when 'median' then p.latency_median_us
+        when 'min' then p.latency_min_us else p.latency_first_us end as latency_us
+from questions as q join point as p on p.regime_id = q.regime_id and p.latency_column = q.latency_column
+where (v_1 or axis_1 = t_1) and (v_2 or axis_2 = t_2) and (v_3 or axis_3 = t_3) and (v_4 or axis_4 = t_4)
+qualify row_number() over (partition by q.id, v_1 and axis_1 >= t_1, v_2 and axis_2 >= t_2, v_3 and axis_3 >= t_3,
+    v_4 and axis_4 >= t_4 order by if(v_1, (axis_1 - t_1) ** 2, 0) + if(v_2, (axis_2 - t_2) ** 2, 0)
+    + if(v_3, (axis_3 - t_3) ** 2, 0) + if(v_4, (axis_4 - t_4) ** 2, 0), axis_1, axis_2, axis_3, axis_4) = 1
+order by q.id, axis_1, axis_2, axis_3, axis_4

@@ -1,0 +1,118 @@
+"""The only place that opens DuckDB connections and sets their limits."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Any
+
+import duckdb
+
+from sqlinterp import queries
+from sqlinterp.errors import DatabaseError, UsageError
+
+DEFAULT_FILE = "profiling.duckdb"
+_ROW_GROUP_SIZE = 8192
+_LOCKED_DOWN: dict[str, Any] = {
+    "autoinstall_known_extensions": "false",
+    "autoload_known_extensions": "false",
+    "allow_community_extensions": "false",
+}
+
+
+def database_path(given: str | os.PathLike[str] | None = None) -> Path:
+    """Return the database file: the given one, ``$SQLINTERP_DB``, or ``profiling.duckdb``."""
+    return Path(given or os.environ.get("SQLINTERP_DB") or DEFAULT_FILE)
+
+
+def connect_writer(path: Path) -> duckdb.DuckDBPyConnection:
+    """Open a database file for writing, creating it and its folder if need be.
+
+    Raises
+    ------
+    DatabaseError
+        If the file is no DuckDB database, is locked by another process, or cannot be created.
+    """
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise DatabaseError(f"the folder cannot be created: {error}", str(path.parent)) from error
+    connection = duckdb.connect(config=_LOCKED_DOWN)
+    try:
+        # Small row groups let a lookup skip all but one block of a sorted table.
+        quoted = str(path).replace("'", "''")
+        connection.execute(f"attach '{quoted}' as profiling (row_group_size {_ROW_GROUP_SIZE})")
+        connection.execute("use profiling")
+    except duckdb.Error as error:
+        connection.close()
+        raise _cannot_open(path, error) from error
+    define_macros(connection)
+    return connection
+
+
+def connect_reader(path: Path, **config: Any) -> duckdb.DuckDBPyConnection:
+    """Open an existing database file read-only.
+
+    Raises
+    ------
+    DatabaseError
+        If there is no such file, or it is no DuckDB database, or a writer holds it.
+    """
+    if not path.is_file():
+        raise DatabaseError(
+            "there is no such database file",
+            str(path),
+            todo="Make one with 'sqlinterp ingest DIR --db FILE', or name another with --db.",
+        )
+    settings = {**_LOCKED_DOWN, "enable_external_access": "false", **config}
+    try:
+        return duckdb.connect(str(path), read_only=True, config=settings)
+    except duckdb.Error as error:
+        raise _cannot_open(path, error) from error
+
+
+def _cannot_open(path: Path, error: Exception) -> DatabaseError:
+    text = str(error).splitlines()[0]
+    todo = "Another process is writing it; try again later." if "lock" in text else ""
+    return DatabaseError(f"cannot open the database: {text}", str(path), todo=todo)
+
+
+def define_macros(connection: duckdb.DuckDBPyConnection) -> None:
+    """Define the scalar macros of ``sql/macros`` for this connection."""
+    for name in queries.names("macros"):
+        connection.execute(queries.load(name).body)
+
+
+def load_aliases(connection: duckdb.DuckDBPyConnection) -> None:
+    """Make the dtype aliases of the database known to the macro ``dtype_name``."""
+    connection.execute(
+        "set variable dtype_alias = (select map(list(alias), list(dtype)) from dtype_alias)"
+    )
+
+
+def rows(cursor: duckdb.DuckDBPyConnection) -> list[dict[str, Any]]:
+    """Return the rows of an executed query as dictionaries by column name."""
+    columns = [column[0] for column in cursor.description or []]
+    return [dict(zip(columns, row, strict=True)) for row in cursor.fetchall()]
+
+
+def resolve_version(known: list[str], given: str | None) -> str:
+    """Return the one version key that equals ``given`` or ends with it.
+
+    Raises
+    ------
+    UsageError
+        If there is none, several, or (with ``given`` None) more than one version; the message
+        lists the known keys.
+    """
+    listing = "Known versions: " + (", ".join(known) or "none") + "."
+    if given is None:
+        if len(known) == 1:
+            return known[0]
+        raise UsageError(f"the database holds {len(known)} versions; name one", todo=listing)
+    matches = [key for key in known if key == given]
+    matches = matches or [key for key in known if key.endswith("/" + given.strip("/"))]
+    if len(matches) != 1:
+        problem = "ambiguous" if matches else "unknown"
+        raise UsageError(f"version '{given}' is {problem}", todo=listing)
+    return matches[0]

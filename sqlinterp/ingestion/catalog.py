@@ -1,0 +1,177 @@
+"""Rows of versions, files, mappings and policies: what is known, what changed, what is gone."""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass
+from typing import Any
+
+import duckdb
+
+from sqlinterp.ingestion.folders import VersionFolder
+from sqlinterp.ingestion.inspection import LATENCY_HEADERS, Inspection
+from sqlinterp.ingestion.mapping import OpMapping, canonical_json
+
+_ROW_TABLES = ("rejected_row", "unmeasured_row", "measurement", "source_issue")
+
+
+@dataclass(frozen=True)
+class KnownFile:
+    """A file as the database knows it."""
+
+    file_id: int
+    sha256: str
+    policy_sha256: str
+
+
+class Catalog:
+    """Writes the bookkeeping tables of one ingest run."""
+
+    def __init__(self, connection: duckdb.DuckDBPyConnection) -> None:
+        self._connection = connection
+
+    def _next(self, table: str, column: str) -> int:
+        query = f"select coalesce(max({column}), 0) + 1 from {table}"
+        return int(self._connection.execute(query).fetchall()[0][0])
+
+    def version(self, folder: VersionFolder, mapping: OpMapping) -> tuple[int, bool]:
+        """Insert or update a version; return its id and whether its mapping changed."""
+        found = self._connection.execute(
+            "select version_id, mapping_sha256 from profile_version where version_key = $key",
+            {"key": folder.key},
+        ).fetchall()
+        version_id = found[0][0] if found else self._next("profile_version", "version_id")
+        self._connection.execute(
+            "delete from profile_version where version_id = $id", {"id": version_id}
+        )
+        self._connection.execute(
+            "insert into profile_version values"
+            " ($id, $key, $kind, $folder, null, $sha, $metadata, now()::timestamp)",
+            {"id": version_id, "key": folder.key, "kind": folder.kind, "folder": str(folder.path),
+             "sha": mapping.sha256, "metadata": canonical_json(mapping.metadata)},
+        )  # fmt: skip
+        changed = not found or found[0][1] != mapping.sha256
+        return int(version_id), changed
+
+    def link_communication(self, version_id: int, communication_key: str | None) -> None:
+        """Point a version at the communication folder that its mapping names."""
+        self._connection.execute(
+            "update profile_version set communication_version_id ="
+            " (select version_id from profile_version where version_key = $key)"
+            " where version_id = $id",
+            {"key": communication_key, "id": version_id},
+        )
+
+    def mapping(self, version_id: int, mapping: OpMapping) -> None:
+        """Replace the mapping, the policies and the mapping issues of a version."""
+        run = self._connection.execute
+        for table in ("op_mapping", "interpolation_policy"):
+            run(f"delete from {table} where version_id = $id", {"id": version_id})
+        run("delete from source_issue where version_id = $id and file_id is null",
+            {"id": version_id})  # fmt: skip
+        entries = [
+            (version_id, e.operator, e.dispatch, e.kernel_type, list(e.alternates), e.query_mode,
+             e.subcategory, e.input_limit, canonical_json(e.fields))
+            for e in mapping.entries
+        ]  # fmt: skip
+        if entries:
+            self._connection.executemany(
+                "insert into op_mapping values (?, ?, ?, ?, ?, ?, ?, ?, ?)", entries
+            )
+        for scope, subject, fields in mapping.policies:
+            run("insert into interpolation_policy values ($id, $scope, $subject, $json)",
+                {"id": version_id, "scope": scope, "subject": subject,
+                 "json": canonical_json(fields)})  # fmt: skip
+        for severity, key, message in mapping.problems:
+            self.issue(version_id, None, severity, ("mapping", key or None, message))
+
+    def issue(
+        self, version_id: int, file_id: int | None, severity: str, what: tuple[str, str | None, str]
+    ) -> None:
+        """Record an issue: reason, column or key, message."""
+        reason, column, message = what
+        self._connection.execute(
+            "insert into source_issue values ($file, $version, null, $column, $severity, $reason,"
+            " $message)",
+            {"file": file_id, "version": version_id, "column": column, "severity": severity,
+             "reason": reason, "message": message},
+        )  # fmt: skip
+
+    def known_files(self, version_id: int) -> dict[str, KnownFile]:
+        """Return the files of a version by file name."""
+        found = self._connection.execute(
+            "select file_name, file_id, sha256, policy_sha256 from source_file"
+            " where version_id = $id",
+            {"id": version_id},
+        ).fetchall()
+        return {row[0]: KnownFile(*row[1:]) for row in found}
+
+    def forget(self, file_id: int) -> None:
+        """Delete a file and everything that came from it."""
+        run = self._connection.execute
+        run("delete from hardware_counter where row_id in"
+            " (select row_id from measurement where file_id = $id)", {"id": file_id})  # fmt: skip
+        for table in (*_ROW_TABLES, "source_file"):
+            run(f"delete from {table} where file_id = $id", {"id": file_id})
+
+    def add_file(self, version_id: int, inspection: Inspection, latency: dict[str, Any]) -> int:
+        """Insert a file with the counts still open, and its issues; return its id."""
+        file_id = self._next("source_file", "file_id")
+        path = inspection.path
+        preferred = next((name for name in LATENCY_HEADERS if name in inspection.header), None)
+        self._connection.execute(
+            "insert into source_file values ($id, $version, $kernel, $name, $path, $status,"
+            " $message, $layout, $sha, $policy, $size, $bom, $columns, $unknown, $preferred,"
+            " 0, 0, 0, 0)",
+            {"id": file_id, "version": version_id, "kernel": path.stem, "name": path.name,
+             "path": str(path), "status": inspection.status, "message": inspection.message,
+             "layout": layout(inspection), "sha": inspection.sha256,
+             "policy": policy_digest(latency), "size": inspection.size_bytes,
+             "bom": inspection.bom_count, "columns": inspection.header,
+             "unknown": inspection.unknown, "preferred": preferred},
+        )  # fmt: skip
+        if inspection.message:
+            what = (inspection.status, None, inspection.message)
+            self.issue(version_id, file_id, "error", what)
+        if inspection.bom_count > 1:
+            text = f"{path.name} starts with {inspection.bom_count} byte order marks"
+            self.issue(version_id, file_id, "warning", ("repeated_bom", None, text))
+        for reason, text in inspection.warnings:
+            self.issue(version_id, file_id, "warning", (reason, None, f"{path.name}: {text}"))
+        return file_id
+
+    def reject_rows(self, file_id: int, inspection: Inspection, rows_staged: int) -> None:
+        """Record the rows that could not be read, and how many rows the file has."""
+        rejections = [
+            (file_id, r.row_number, r.line_number, None, r.reason, r.cell)
+            for r in inspection.rejections
+        ]
+        if rejections:
+            self._connection.executemany(
+                "insert into rejected_row values (?, ?, ?, ?, ?, ?)", rejections
+            )
+        self._connection.execute(
+            "update source_file set rows_read = $read where file_id = $id",
+            {"read": rows_staged + len(rejections), "id": file_id},
+        )
+
+
+def policy_digest(latency: dict[str, Any]) -> str:
+    """Return the SHA-256 of the latency policy that a file was read under."""
+    return hashlib.sha256(canonical_json(latency).encode()).hexdigest()
+
+
+def layout(inspection: Inspection) -> str | None:
+    """Return the name of the column set of a file."""
+    if inspection.status != "loaded":
+        return None
+    names = set(inspection.header)
+    if inspection.is_communication:
+        return "comm6"
+    if "MicroBench aicore_time(us)" in names:
+        return "current62"
+    if "Profiling Average aicore_time(us)" in names:
+        return "prefixed36"
+    if "Average aicore_time(us)" in names:
+        return "legacy36"
+    return "minimal9" if len(inspection.header) == 9 else "other"

@@ -1,0 +1,198 @@
+"""One ingest run: find, compare, read, place, derive, all in one transaction."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable
+from pathlib import Path
+
+import duckdb
+
+from sqlinterp import migrations
+from sqlinterp.database import connect_writer, load_aliases
+from sqlinterp.errors import DatabaseError, SqlinterpError
+from sqlinterp.ingestion.catalog import Catalog, policy_digest
+from sqlinterp.ingestion.derive import derive
+from sqlinterp.ingestion.folders import VersionFolder, communication_folder, find_versions
+from sqlinterp.ingestion.inspection import inspect_file
+from sqlinterp.ingestion.mapping import OpMapping, read_mapping
+from sqlinterp.ingestion.staging import flush, prepare, stage_file
+from sqlinterp.ingestion.summary import IngestSummary, summarise
+
+Progress = Callable[[str, int, int], None]
+_ROWS_PER_FLUSH = 400_000
+
+
+def ingest(
+    folders: Iterable[str | os.PathLike[str]],
+    database: str | os.PathLike[str],
+    progress: Progress | None = None,
+) -> IngestSummary:
+    """Ingest every version directory below the folders into a database file.
+
+    The file is created or migrated. Files whose content and latency policy are unchanged are not
+    read again; files that are gone are removed. Everything happens in one transaction.
+
+    Parameters
+    ----------
+    folders : iterable of path
+        Folders that are, or contain, version directories.
+    database : path
+        DuckDB file to write.
+    progress : callable, optional
+        Called as ``progress(file name, files done, files in all)``.
+
+    Returns
+    -------
+    IngestSummary
+        Counts per version with rows read = stored + rejected + without latency.
+
+    Raises
+    ------
+    SourceError
+        If a folder does not exist or holds no version directory.
+    DatabaseError
+        If the database file cannot be written.
+    """
+    versions = _with_communication(find_versions(list(folders)))
+    path = Path(database)
+    connection = connect_writer(path)
+    try:
+        migrations.migrate(connection)
+        load_aliases(connection)
+        return _Run(connection, path, versions, progress).execute()
+    finally:
+        connection.close()
+
+
+def _with_communication(
+    versions: list[VersionFolder],
+) -> list[tuple[VersionFolder, OpMapping, VersionFolder | None]]:
+    """Pair versions with their mapping and communication folder, found or referred to."""
+    by_path = {version.path: version for version in versions}
+    result: list[tuple[VersionFolder, OpMapping, VersionFolder | None]] = []
+    for version in versions:
+        if version.kind == "communication":
+            continue
+        mapping = read_mapping(version.mapping_path)
+        folder = None
+        if mapping.communication_ref is not None:
+            target = Path(os.path.normpath(version.path / mapping.communication_ref))
+            folder = by_path.get(target)
+            if folder is None and target.is_dir():
+                folder = by_path[target] = communication_folder(target)
+            if folder is None:
+                text = f"communication_data_ref points to {target}, which does not exist"
+                mapping.problems.append(("warning", "communication_data_ref", text))
+        result.append((version, mapping, folder))
+    shared = [folder for folder in by_path.values() if folder.kind == "communication"]
+    return [(folder, OpMapping(), None) for folder in shared] + result
+
+
+class _Run:
+    """The state of one run."""
+
+    def __init__(
+        self,
+        connection: duckdb.DuckDBPyConnection,
+        path: Path,
+        versions: list[tuple[VersionFolder, OpMapping, VersionFolder | None]],
+        progress: Progress | None,
+    ) -> None:
+        self._connection, self._path, self._versions = connection, path, versions
+        self._progress = progress or (lambda name, done, total: None)
+        self._catalog = Catalog(connection)
+        self._known = prepare(connection)
+        self._unchanged: dict[int, int] = {}
+        self._removed = 0
+        self._staged_rows = 0
+        self._done = 0
+        self._total = sum(len(version.csv_files) for version, _, _ in versions)
+        self._changed = False
+
+    def execute(self) -> IngestSummary:
+        """Run everything in one transaction; on failure the file stays as it was."""
+        try:
+            self._connection.execute("begin")
+            version_ids = [self._load_version(*version) for version in self._versions]
+            self._flush()
+            if self._changed:
+                derive(self._connection)
+            summary = summarise(
+                self._connection, str(self._path), version_ids, self._unchanged, self._removed
+            )
+            self._connection.execute("commit")
+            self._connection.execute("checkpoint")
+            return summary
+        except duckdb.Error as error:
+            self._roll_back()
+            raise DatabaseError(f"ingest failed: {error}", str(self._path)) from error
+        except (SqlinterpError, OSError, KeyboardInterrupt):
+            self._roll_back()
+            raise
+
+    def _roll_back(self) -> None:
+        try:
+            self._connection.execute("rollback")
+        except duckdb.Error:  # the engine has already rolled back
+            return
+
+    def _load_version(
+        self, folder: VersionFolder, mapping: OpMapping, communication: VersionFolder | None
+    ) -> int:
+        version_id, changed = self._catalog.version(folder, mapping)
+        self._changed |= changed
+        self._catalog.mapping(version_id, mapping)
+        if communication is not None:
+            self._catalog.link_communication(version_id, communication.key)
+        known = self._catalog.known_files(version_id)
+        self._unchanged[version_id] = 0
+        for path in folder.csv_files:
+            self._load_file(version_id, path, mapping)
+        for name in known.keys() - {path.name for path in folder.csv_files}:
+            self._catalog.forget(known[name].file_id)
+            self._removed += 1
+            self._changed = True
+        return version_id
+
+    def _load_file(self, version_id: int, path: Path, mapping: OpMapping) -> None:
+        self._progress(path.name, self._done, self._total)
+        self._done += 1
+        latency = mapping.overrides("latency", path.stem)
+        inspection = inspect_file(path, self._known)
+        known = self._catalog.known_files(version_id).get(path.name)
+        if known is not None:
+            same = (known.sha256, known.policy_sha256)
+            if same == (inspection.sha256, policy_digest(latency)):
+                self._unchanged[version_id] += 1
+                return
+            self._catalog.forget(known.file_id)
+        self._changed = True
+        file_id = self._catalog.add_file(version_id, inspection, latency)
+        if inspection.status != "loaded":
+            return
+        rows = stage_file(self._connection, file_id, inspection, self._known)
+        self._catalog.reject_rows(file_id, inspection, rows)
+        self._announce(file_id, version_id, path.stem, latency)
+        self._staged_rows += rows
+        if self._staged_rows >= _ROWS_PER_FLUSH:
+            self._flush()
+
+    def _announce(
+        self, file_id: int, version_id: int, kernel: str, latency: dict[str, object]
+    ) -> None:
+        envelope = latency.get("profiling_core_envelope_fallback")
+        ratio = envelope.get("max_duration_to_core_ratio") if isinstance(envelope, dict) else None
+        is_number = isinstance(ratio, (int, float)) and not isinstance(ratio, bool)
+        self._connection.execute(
+            "insert into loading_file select $id, $version, $kernel, layout = 'comm6', $ratio,"
+            " $prefer from source_file where file_id = $id",
+            {"id": file_id, "version": version_id, "kernel": kernel,
+             "ratio": ratio if is_number else None,
+             "prefer": latency.get("prefer_profiling_rows") is True},
+        )  # fmt: skip
+
+    def _flush(self) -> None:
+        if self._staged_rows or self._changed:
+            flush(self._connection)
+        self._staged_rows = 0

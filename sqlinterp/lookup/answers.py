@@ -1,0 +1,201 @@
+"""Answers built from what exact and interpolated searches found."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from sqlinterp.interpolation import cell_weights, confidence, envelope
+from sqlinterp.lookup.boxes import Corner
+from sqlinterp.lookup.catalog import Catalog
+from sqlinterp.lookup.interpolate import Outcome
+from sqlinterp.lookup.plan import Plan
+from sqlinterp.lookup.solver import Solution
+from sqlinterp.model import Answer
+
+Row = dict[str, Any]
+_DTYPE_NOTES = {1: "FLOAT16 answered by DT_BF16 rows", 2: "DT_BF16 and FLOAT rows serve each other"}
+
+
+def zero_cost_answer(plan: Plan) -> Answer:
+    """Return the answer to an operator that costs nothing by declaration."""
+    details: Row = {"zero_cost": True}
+    kernel = plan.fields.get("kernel_type") or ""
+    if plan.dispatch == "accepted_miss":
+        kernel = "accepted_miss"
+        details["note"] = str(plan.fields.get("accepted_miss"))
+    return Answer(plan.invocation.op, "MEASURED", 0.0, 1.0, kernel, plan.dispatch, None, details)
+
+
+def exact_answer(plan: Plan, row: Row, catalog: Catalog, aggregation: str) -> Answer:
+    """Return the answer of a measured group; padded matches say so and cost confidence."""
+    candidate = plan.candidates[row["position"]]
+    kernel = candidate.kernel
+    if row.get("ambiguous"):
+        reason = f"ambiguous_semantic_match:{kernel.kernel_type}"
+        return Answer(plan.invocation.op, miss_reason=reason)
+    is_padded = row["quality"] == 2
+    details: Row = {
+        "method": "exact",
+        "file": kernel.file_name,
+        "line": row["line_number"],
+        "latency_column": row["latency_column"],
+        "aggregation": aggregation,
+        "raw_count": row["measurement_count"],
+        "aggregated_count": 1,
+        "latency_min_us": row["latency_min_us"],
+        "latency_max_us": row["latency_max_us"],
+        "asked_shapes": [list(shape) for shape in plan.operands.shapes],
+        "policy_hash": candidate.policy.sha256,
+    }
+    if row["distance"]:
+        details["dtype_compatible"] = _DTYPE_NOTES[row["distance"]]
+    if is_padded:
+        details["measured_shapes"] = row["measured_shapes"]
+        details["padding_ratio"] = row["padding_ratio"]
+    return Answer(
+        op=plan.invocation.op,
+        source="MEASURED",
+        latency_us=row["latency_us"],
+        confidence=0.9 if is_padded else 1.0,
+        kernel_type=kernel.kernel_type,
+        shape_match_rule=_rule(row, plan),
+        details=details,
+    )
+
+
+def _rule(row: Row, plan: Plan) -> str:
+    """Name the rule as a reader knows it: a row stripped of a leading 1 is no identity."""
+    rule = str(row["rule"])
+    if rule == "identity" and row["quality"] == 1:
+        return "batch_strip"
+    if rule == "transpose" and row["quality"] == 1 and len(plan.operands.shapes[1]) == 3:
+        return "batched_transpose"
+    return rule
+
+
+def interpolated_answer(
+    plan: Plan, outcome: Outcome, catalog: Catalog, aggregation: str
+) -> Answer:
+    """Return the answer of an interpolation, or of a coordinate that was measured itself."""
+    solution, candidate = outcome.solution, outcome.candidate
+    if solution is None or candidate is None or plan.path is None:
+        raise ValueError("there is no solution")
+    dimension = len(solution.box.group)
+    is_exact = solution.method == "exact_coordinate"
+    certainty = 1.0 if is_exact else _confidence(solution)
+    rule = "exact_coordinate" if is_exact else f"interpolated_{dimension}d_{_rule_end(solution)}"
+    details = _interpolation_details(plan, solution, catalog, aggregation)
+    details["confidence"] = certainty
+    details["policy_hash"] = candidate.policy.sha256
+    return Answer(
+        op=plan.invocation.op,
+        source="MEASURED" if is_exact else "INTERPOLATED",
+        latency_us=solution.latency_us,
+        confidence=certainty,
+        kernel_type=candidate.kernel.kernel_type,
+        shape_match_rule=rule,
+        details=details,
+    )
+
+
+def _rule_end(solution: Solution) -> str:
+    return "linear" if solution.method == "linear_1d" else solution.method
+
+
+def _confidence(solution: Solution) -> float:
+    bounds = [solution.box.bounds(axis) for axis in solution.box.group]
+    lower, upper = (np.array(side) for side in zip(*bounds, strict=True))
+    return confidence(len(bounds), False, lower, upper)
+
+
+def _interpolation_details(
+    plan: Plan, solution: Solution, catalog: Catalog, aggregation: str
+) -> Row:
+    placement, box = solution.placement, solution.box
+    names = plan.path.axes if plan.path else ()
+    details: Row = {
+        "method": solution.method,
+        "interpolation_dim": 0 if solution.method == "exact_coordinate" else len(box.group),
+        "axes": [names[axis] for axis in box.group],
+        "exact_fields": {"kernel_type": catalog.kernel_of(placement.file_id), **placement.fields},
+        "target": {name: placement.axes[i] for i, name in enumerate(names)},
+        "boundary": {names[axis]: list(box.bounds(axis)) for axis in box.group},
+        "corner_points": _corner_points(names, solution, catalog),
+        "raw_count": placement.measurement_count,
+        "filtered_count": box.row_count,
+        "aggregated_count": box.point_count,
+        "dropped_count": catalog.dropped_rows.get(
+            (placement.file_id, plan.path.name if plan.path else ""), 0
+        ),
+        "axis_transform": None,
+        "fallback_from": "exact_miss",
+        "latency_column": box.latency_column,
+        "aggregation": aggregation,
+    }
+    if placement.distance:
+        details["dtype_compatible"] = _DTYPE_NOTES[placement.distance]
+    if len(box.group) > 1 and solution.method != "exact_coordinate":
+        details["envelope_us"] = list(_envelope(solution))
+    return details
+
+
+def _corner_points(names: tuple[str, ...], solution: Solution, catalog: Catalog) -> list[Row]:
+    file_name = catalog.file_name_of(solution.placement.file_id)
+    return [
+        {
+            **{name: point.axes[i] for i, name in enumerate(names)},
+            "latency_us": point.latency_us,
+            "file": file_name,
+            "line": point.line_number,
+            "measurement_count": point.measurement_count,
+        }
+        for point in solution.points
+    ]
+
+
+def _arrays(solution: Solution) -> tuple[Any, Any, Any]:
+    group = list(solution.box.group)
+    points = np.array([[point.axes[axis] for axis in group] for point in solution.points])
+    values = np.array([point.latency_us for point in solution.points])
+    return points, values, np.array([solution.placement.axes[axis] for axis in group])
+
+
+def _envelope(solution: Solution) -> tuple[float, float]:
+    """Range of the values that the triangulations of the cell allow [us]."""
+    if len(solution.points) == len(solution.box.group) + 1:
+        return solution.latency_us, solution.latency_us
+    return envelope(*_arrays(solution))
+
+
+def simplex_weights(solution: Solution) -> list[tuple[Corner, float]]:
+    """Return the points that the value was made from, with their weights, for explanations."""
+    if solution.method == "linear_1d":
+        axis = solution.box.group[0]
+        low, high = solution.points
+        share = (solution.placement.axes[axis] - low.axes[axis]) / (high.axes[axis] - low.axes[axis])
+        return [(low, 1 - share), (high, share)]
+    points, _, target = _arrays(solution)
+    weights = cell_weights(points, target) if solution.method == "griddata_linear" else None
+    if weights is None:
+        return [(point, 1.0) for point in solution.points]
+    pairs = zip(weights.vertex_indices, weights.weights, strict=True)
+    return [(solution.points[i], weight) for i, weight in pairs]
+
+
+def miss_answer(plan: Plan, exact_reason: str, outcome: Outcome | None) -> Answer:
+    """Return the miss that says how far the lookup got."""
+    details: Row = {
+        "exact_miss_reason": exact_reason,
+        "kernels": plan.kernel_names,
+        "attempts": outcome.attempts if outcome else [],
+    }
+    reason = exact_reason
+    if outcome is not None and outcome.reason is not None:
+        reason = outcome.reason
+    unusable = [kernel for kernel in plan.unavailable if kernel.status != "absent"]
+    if unusable:
+        details["unavailable_files"] = {k.file_name: k.status for k in unusable}
+        reason = f"csv_unavailable:{unusable[0].file_name}"
+    return Answer(plan.invocation.op, miss_reason=reason, details=details)

@@ -1,0 +1,91 @@
+"""Boxes around targets as the neighbours statement returns them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import Any
+
+Row = dict[str, Any]
+AXES = (1, 2, 3, 4)
+
+
+@dataclass(frozen=True)
+class Corner:
+    """One measured point: axis values, aggregated latency [us] and where it came from."""
+
+    axes: tuple[float, ...]
+    latency_us: float
+    line_number: int
+    measurement_count: int
+
+
+@dataclass
+class Box:
+    """The bracket of a target in one regime, latency column and axis group.
+
+    Attributes
+    ----------
+    lower, upper : tuple of float or None
+        Nearest measured value at or below, at or above the target, per axis; None when missing.
+    row_count, point_count : int
+        Measurements and points that agree with the target on the fixed axes.
+    corners : list of Corner
+        Those corners of the box that were measured, in ascending order.
+    """
+
+    regime_id: int
+    group: tuple[int, ...]
+    latency_column: str
+    latency_rank: int
+    lower: tuple[float | None, ...]
+    upper: tuple[float | None, ...]
+    row_count: int
+    point_count: int
+    corners: list[Corner] = field(default_factory=list)
+
+    @property
+    def is_bracketed(self) -> bool:
+        """Whether every axis has a measured value on both sides of the target."""
+        return None not in self.lower and None not in self.upper
+
+    def bounds(self, axis: int) -> tuple[float, float]:
+        """Return lower and upper value of one axis of a bracketed box."""
+        lower, upper = self.lower[axis], self.upper[axis]
+        if lower is None or upper is None:
+            raise ValueError("the box is open")
+        return lower, upper
+
+
+def corner_of(row: Row) -> Corner:
+    """Return the point that a row describes."""
+    return Corner(
+        axes=tuple(row[f"axis_{i}"] for i in AXES),
+        latency_us=row["latency_us"],
+        line_number=row["first_line_number"],
+        measurement_count=row["measurement_count"],
+    )
+
+
+def read_boxes(rows: Iterable[Row], groups: list[tuple[int, ...]]) -> dict[int, list[Box]]:
+    """Collect the rows of the neighbours statement into boxes by target id, in row order."""
+    boxes: dict[int, list[Box]] = {}
+    last_key = None
+    for row in rows:
+        key = (row["id"], row["regime_id"], row["latency_column"], row["group_id"])
+        if key != last_key:
+            last_key = key
+            box = Box(
+                regime_id=row["regime_id"],
+                group=groups[row["group_id"]],
+                latency_column=row["latency_column"],
+                latency_rank=row["latency_rank"],
+                lower=tuple(row[f"lo_{i}"] for i in AXES),
+                upper=tuple(row[f"hi_{i}"] for i in AXES),
+                row_count=int(row["row_count"]),
+                point_count=row["point_count"],
+            )
+            boxes.setdefault(row["id"], []).append(box)
+        if row["axis_1"] is not None:
+            box.corners.append(corner_of(row))
+    return boxes

@@ -1,0 +1,184 @@
+"""Interpolated lookups: targets on the axes of their path, kernel by kernel."""
+
+from __future__ import annotations
+
+import json
+from collections import defaultdict
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from sqlinterp.lookup.catalog import Catalog
+from sqlinterp.lookup.operands import Operands, as_half_precision_brain
+from sqlinterp.lookup.plan import Candidate, Plan
+from sqlinterp.lookup.rounds import Rounds
+from sqlinterp.lookup.solver import Attempt, Placement, Solution, Solver, furthest
+from sqlinterp.lookup.statements import Statements
+from sqlinterp.paths import Path
+
+Row = dict[str, Any]
+
+
+@dataclass
+class Outcome:
+    """What interpolation found for one plan.
+
+    Attributes
+    ----------
+    reason : str or None
+        Why there is no solution.
+    attempts : list of dict
+        Every kernel and axis group that was tried.
+    """
+
+    solution: Solution | None = None
+    candidate: Candidate | None = None
+    reason: str | None = None
+    attempts: list[Row] = field(default_factory=list)
+
+
+class InterpolationSearch:
+    """Interpolates many plans, set-based, one path at a time."""
+
+    def __init__(self, statements: Statements, catalog: Catalog, aggregation: str) -> None:
+        self._statements, self._catalog, self._aggregation = statements, catalog, aggregation
+
+    def find(self, plans: Mapping[int, Plan]) -> dict[int, Outcome]:
+        """Return the outcome of every plan by its number."""
+        outcomes = {number: Outcome(reason="regime_key_unmatched") for number in plans}
+        by_path: dict[str, dict[int, Plan]] = defaultdict(dict)
+        for number, plan in plans.items():
+            if plan.path is None:
+                outcomes[number].reason = "interpolation_path_unavailable"
+            else:
+                by_path[plan.path.name][number] = plan
+        for members in by_path.values():
+            path = next(iter(members.values())).path
+            if path is not None:
+                self._on_path(path, members, outcomes)
+        return outcomes
+
+    def _on_path(
+        self, path: Path, plans: Mapping[int, Plan], outcomes: dict[int, Outcome]
+    ) -> None:
+        placements = self._place(path, plans, outcomes)
+        for position in range(max(len(plan.candidates) for plan in plans.values())):
+            solvers = {}
+            for number, plan in plans.items():
+                if outcomes[number].solution is not None or position >= len(plan.candidates):
+                    continue
+                own = placements.get((number, position))
+                if own:
+                    solver = Solver(path, plan.candidates[position].policy)
+                    solvers[number] = (solver, solver.search(tuple(own)))
+            solutions = Rounds(self._statements, path, self._aggregation).run(solvers)
+            for number, solution in solutions.items():
+                candidate = plans[number].candidates[position]
+                _record(outcomes[number], candidate, solution, solvers[number][0].attempts)
+
+    def _place(
+        self, path: Path, plans: Mapping[int, Plan], outcomes: dict[int, Outcome]
+    ) -> dict[tuple[int, int], list[Placement]]:
+        """Put targets on the axes of the path and find the regimes that they belong to."""
+        keys, cells = [], []
+        for number, plan in plans.items():
+            for candidate in plan.candidates:
+                for distance, operands in _spellings(plan.operands):
+                    keys.append((number, candidate, distance))
+                    cells.append(self._cell(len(cells), plan, candidate, (distance, operands)))
+        if not cells:
+            return {}
+        rows = self._statements.run(
+            "cells=lookup.target_cell", f"placed={path.query}", "regimes=lookup.target_regime",
+            targets=json.dumps(cells), path=path.name,
+        )  # fmt: skip
+        placements: dict[tuple[int, int], list[Placement]] = defaultdict(list)
+        for row in rows:
+            number, candidate, distance = keys[row["item_id"]]
+            if row["reason"] is None and row["regime_id"] is not None:
+                placements[number, candidate.position].append(_placement(row, candidate, distance))
+            elif distance == 0 and (number, candidate.position) not in placements:
+                _note_unplaced(outcomes[number], candidate, row, path)
+        return placements
+
+    def _cell(
+        self, item: int, plan: Plan, candidate: Candidate, spelling: tuple[int, Operands]
+    ) -> Row:
+        distance, operands = spelling
+        outputs = [self._catalog.dtype(t.dtype) or t.dtype for t in plan.invocation.outputs]
+        if distance:
+            outputs = ["DT_BF16" if dtype == "FLOAT16" else dtype for dtype in outputs]
+        return {
+            "item_id": item,
+            "file_id": candidate.kernel.file_id,
+            "input_limit": plan.input_limit,
+            "is_batched": self._catalog.trait(candidate.kernel.kernel_type).is_batched,
+            "operand_shapes": operands.shapes,
+            "operand_dtypes": operands.dtypes,
+            "operand_gaps": operands.gaps,
+            "output_shapes": [t.shape for t in plan.invocation.outputs],
+            "output_dtypes": outputs,
+        }
+
+
+def _spellings(operands: Operands) -> list[tuple[int, Operands]]:
+    """Return the operands as they are, without gaps, and with FLOAT16 read as DT_BF16."""
+    half = as_half_precision_brain(operands)
+    spelled = [(0, operands)] + ([(1, half)] if half is not None else [])
+    plain = [
+        (distance, Operands(o.shapes, o.dtypes, (0,) * len(o.shapes)))
+        for distance, o in spelled
+        if o.has_gaps
+    ]
+    return spelled + plain
+
+
+def _placement(row: Row, candidate: Candidate, distance: int) -> Placement:
+    fields = json.loads(row["regime_key"])
+    if not any(fields.get("input_gaps", [])):
+        fields.pop("input_gaps", None)
+    fields["input_formats"] = row["input_formats"].split(";")
+    fields["output_dtypes"] = row["output_dtypes"].split(";") if row["output_dtypes"] else []
+    return Placement(
+        file_id=candidate.kernel.file_id or 0,
+        regime_id=row["regime_id"],
+        axes=tuple(row[f"axis_{i}"] for i in (1, 2, 3, 4)),
+        is_nd=row["is_nd"],
+        measurement_count=row["measurement_count"],
+        latency_ranks=tuple(row["latency_ranks"]),
+        distance=distance,
+        fields=fields,
+    )
+
+
+def _note_unplaced(outcome: Outcome, candidate: Candidate, row: Row, path: Path) -> None:
+    status = row["reason"] or "regime_key_unmatched"
+    attempt: Row = {"kernel_type": candidate.kernel.kernel_type, "path": path.name, "status": status}
+    if row["reason"] is None:
+        attempt["target"] = dict(zip(path.axes, (row[f"axis_{i}"] for i in (1, 2, 3, 4)), strict=False))
+        attempt["regime"] = json.loads(row["regime_key"])
+    else:
+        outcome.reason = row["reason"]
+    outcome.attempts.append(attempt)
+
+
+def _record(
+    outcome: Outcome, candidate: Candidate, solution: Solution | None, attempts: list[Attempt]
+) -> None:
+    kernel = candidate.kernel.kernel_type
+    outcome.attempts += [{"kernel_type": kernel, **_attempt_fields(a)} for a in attempts if a.status]
+    if solution is not None:
+        outcome.solution, outcome.candidate, outcome.reason = solution, candidate, None
+    elif attempts:
+        outcome.reason = furthest(attempts)
+
+
+def _attempt_fields(attempt: Attempt) -> Row:
+    return {
+        "axes": attempt.axes,
+        "interpolation_dim": attempt.dimension,
+        "status": attempt.status,
+        "latency_column": attempt.latency_column,
+        "filtered_count": attempt.row_count,
+        "aggregated_count": attempt.point_count,
+    }

@@ -1,0 +1,151 @@
+"""What goes in and what comes out: tensors, operator invocations, query context, answers."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+
+@dataclass(frozen=True)
+class Tensor:
+    """A tensor argument.
+
+    Attributes
+    ----------
+    shape : tuple of int
+        Dims [elements]; ``()`` is a scalar.
+    dtype : str
+        torch's name without ``torch.``, e.g. ``bfloat16``.
+    values : tuple of int or None
+        Values of a small integer tensor that the lookup reads, e.g. sequence lengths [tokens].
+    """
+
+    shape: tuple[int, ...]
+    dtype: str
+    values: tuple[int, ...] | None = None
+
+
+Argument = Any  # Tensor, list of Tensor or None, tuple of ints or bools, number, text, bool, None
+
+
+@dataclass(frozen=True)
+class OpInvocation:
+    """One call of a simulator operator.
+
+    Attributes
+    ----------
+    op : str
+        Overload name, e.g. ``aten.mm.default``.
+    args : tuple
+        Positional arguments in the order of the call.
+    kwargs : mapping
+        Keyword arguments.
+    outputs : tuple of Tensor
+        Results of the call, empty when unknown.
+    children : tuple of ChildInvocation, optional
+        Leaf invocations that the caller has decomposed this one into.
+    """
+
+    op: str
+    args: tuple[Argument, ...] = ()
+    kwargs: Mapping[str, Argument] = field(default_factory=dict)
+    outputs: tuple[Tensor, ...] = ()
+    children: tuple[ChildInvocation, ...] = ()
+
+
+@dataclass(frozen=True)
+class ChildInvocation:
+    """A leaf of a composite: an invocation by operator, or arguments for a named kernel."""
+
+    invocation: OpInvocation
+    kernel: str | None = None
+    alternates: tuple[str, ...] = ()
+    query_mode: str | None = None
+    tc_input_count: int | None = None
+
+
+@dataclass(frozen=True)
+class QueryContext:
+    """What a lookup depends on besides the invocation.
+
+    Attributes
+    ----------
+    ep_size, tp_size : int or None
+        Ranks in the expert- and tensor-parallel groups, None when unknown.
+    sequence_parallel : bool
+        Whether sequence parallelism is on.
+    comm_grid : tuple of (shape, tiers) or None
+        Device grid and topology tier of each of its dims, outermost first.
+    disable_interpolation : bool
+        Answer exact lookups only.
+    aggregation : str
+        How duplicates become one latency: mean, median, min, first or reference.
+    """
+
+    ep_size: int | None = None
+    tp_size: int | None = None
+    sequence_parallel: bool = False
+    comm_grid: tuple[tuple[int, ...], tuple[int, ...]] | None = None
+    disable_interpolation: bool = False
+    aggregation: str = "mean"
+
+
+@dataclass(frozen=True)
+class Answer:
+    """The answer to one invocation; attributes are the JSON keys of the contract.
+
+    Attributes
+    ----------
+    source : str or None
+        MEASURED, INTERPOLATED, EXTRAPOLATED, PARTIAL, or None for a miss.
+    latency_us : float or None
+        Latency [us], finite, None for a miss.
+    confidence : float or None
+        Label between 0 and 1 for display; it never decides anything.
+    shape_match_rule : str or None
+        How the shapes matched, or which interpolation was used.
+    miss_reason : str or None
+        Why there is no complete answer.
+    details : dict
+        Where the number comes from, or how far the lookup got.
+    """
+
+    op: str
+    source: str | None = None
+    latency_us: float | None = None
+    confidence: float | None = None
+    kernel_type: str | None = None
+    shape_match_rule: str | None = None
+    miss_reason: str | None = None
+    details: dict[str, Any] = field(default_factory=dict)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the answer as the contract's JSON object."""
+        return {
+            "op": self.op,
+            "source": self.source,
+            "latency_us": self.latency_us,
+            "confidence": self.confidence,
+            "kernel_type": self.kernel_type,
+            "shape_match_rule": self.shape_match_rule,
+            "miss_reason": self.miss_reason,
+            "details": _finite(self.details),
+        }
+
+    def to_json(self) -> str:
+        """Return the answer as one line of JSON."""
+        return json.dumps(self.to_dict(), ensure_ascii=False, allow_nan=False)
+
+
+def _finite(value: Any) -> Any:
+    """Replace what JSON cannot hold: non-finite numbers become null, tuples lists."""
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
+    if isinstance(value, Mapping):
+        return {str(key): _finite(item) for key, item in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_finite(item) for item in value]
+    return value

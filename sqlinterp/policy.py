@@ -1,0 +1,88 @@
+"""Effective interpolation policy: built-in defaults, then global, operator and kernel settings."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+AGGREGATIONS = ("mean", "median", "min", "first")
+PRESETS = {name: (name, name) for name in AGGREGATIONS} | {"reference": ("first", "median")}
+METHODS = ("griddata_linear", "multilinear")
+_DEFAULTS: dict[str, Any] = {
+    "max_interpolation_dim": 3,
+    "method": "griddata_linear",
+    "generic_compute": {"axis": "axis_0"},
+    "axes": None,
+    "axis_transform": None,
+    "allow_extrapolation": False,
+}
+
+
+@dataclass(frozen=True)
+class Policy:
+    """What a lookup may do with one kernel.
+
+    Attributes
+    ----------
+    max_interpolation_dim : int
+        Axes that may vary together; 0 disables interpolation.
+    method : str
+        ``griddata_linear`` or ``multilinear`` on complete cells.
+    generic_axis : str
+        ``axis_0`` or ``output_numel`` for kernels without special axes.
+    axes : tuple of str or None
+        Axes that may vary, None for all of the path.
+    sha256 : str
+        SHA-256 of the canonical JSON of the merged settings.
+    """
+
+    max_interpolation_dim: int
+    method: str
+    generic_axis: str
+    axes: tuple[str, ...] | None
+    sha256: str
+
+
+def effective_policy(*layers: Mapping[str, Any] | None, aggregation: str = "mean") -> Policy:
+    """Merge policy layers, later ones winning field by field.
+
+    Fields with a value that makes no sense are reported at ingest and keep their default here.
+    """
+    merged: dict[str, Any] = dict(_DEFAULTS)
+    for layer in layers:
+        merged.update({key: value for key, value in (layer or {}).items() if value is not None})
+    merged.pop("kernel_overrides", None)
+    merged["aggregation"] = aggregation
+    text = json.dumps(merged, sort_keys=True, separators=(",", ":"), default=str)
+    generic = merged["generic_compute"]
+    axis = generic.get("axis") if isinstance(generic, Mapping) else None
+    axes = merged["axes"]
+    dim = merged["max_interpolation_dim"]
+    return Policy(
+        max_interpolation_dim=dim if isinstance(dim, int) and not isinstance(dim, bool) else 3,
+        method=merged["method"] if merged["method"] in METHODS else "griddata_linear",
+        generic_axis="output_numel" if axis == "output_numel" else "axis_0",
+        axes=tuple(map(str, axes)) if isinstance(axes, list) else None,
+        sha256=hashlib.sha256(text.encode()).hexdigest(),
+    )
+
+
+def policy_problems(where: str, fields: Mapping[str, Any]) -> list[str]:
+    """Return what is wrong with the fields of one policy block, one sentence each."""
+    problems = []
+    dim = fields.get("max_interpolation_dim")
+    if dim is not None and (isinstance(dim, bool) or not isinstance(dim, int) or not 0 <= dim <= 3):
+        problems.append(f"{where}.max_interpolation_dim is {dim!r}, expected 0, 1, 2 or 3")
+    method = fields.get("method")
+    if method is not None and method not in METHODS:
+        problems.append(f"{where}.method is {method!r}, expected one of {', '.join(METHODS)}")
+    generic = fields.get("generic_compute")
+    if generic is not None and not isinstance(generic, Mapping):
+        problems.append(f"{where}.generic_compute is {generic!r}, expected a mapping")
+    axes = fields.get("axes")
+    if axes is not None and not isinstance(axes, list):
+        problems.append(f"{where}.axes is {axes!r}, expected a list")
+    return problems
