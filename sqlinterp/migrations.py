@@ -126,7 +126,7 @@ def _apply(connection: duckdb.DuckDBPyConnection, migration: Migration) -> None:
             _comment_ledger(connection)
         connection.execute(migration.sql)
         connection.execute(
-            "insert into schema_migration values ($id, $name, $sha, now()::timestamp, $db, $me)",
+            "insert into schema_migration values ($id, $name, $sha, now() at time zone 'UTC', $db, $me)",
             {"id": migration.number, "name": migration.name, "sha": migration.sha256,
              "db": duckdb.__version__, "me": __version__},
         )  # fmt: skip
@@ -150,11 +150,15 @@ def create_views(connection: duckdb.DuckDBPyConnection) -> None:
     MigrationError
         If a view cannot be created.
     """
-    for name in queries.names("views"):
-        try:
+    name = ""
+    connection.execute("begin")
+    try:
+        for name in queries.names("views"):
             connection.execute(queries.load(name).body)
-        except duckdb.Error as error:
-            raise MigrationError(f"view {name} cannot be created: {error}") from error
+        connection.execute("commit")
+    except duckdb.Error as error:
+        connection.execute("rollback")
+        raise MigrationError(f"view {name} cannot be created: {error}") from error
 
 
 def check_current(connection: duckdb.DuckDBPyConnection, path: Path) -> None:

@@ -22,6 +22,12 @@ from sqlinterp.migrations import check_current
 from sqlinterp.model import Answer, OpInvocation, QueryContext
 from sqlinterp.policy import PRESETS
 
+# Planning is most of a single lookup; these passes find nothing to do in its statements.
+_IDLE_OPTIMIZERS = (
+    "common_subplan,statistics_propagation,sampling_pushdown,cte_filter_pusher,"
+    "column_lifetime,compressed_materialization"
+)
+
 Invocation = OpInvocation | Mapping[str, Any] | str | bytes
 
 
@@ -40,7 +46,9 @@ class ProfilingDatabase:
             )
         self.path = database_path(path)
         self.context = context
-        self._connection = connect_reader(self.path, threads="1")
+        self._connection = connect_reader(
+            self.path, threads="1", disabled_optimizers=_IDLE_OPTIMIZERS
+        )
         try:
             check_current(self._connection, self.path)
             define_macros(self._connection)
@@ -101,6 +109,10 @@ class ProfilingDatabase:
         log: list[Step] = []
         engine = Engine(Statements(self._connection, log), self._catalog, self.context)
         return engine.lookup_many([read_invocation(op)])[0], engine, log
+
+    def dispatch_of(self, op: Invocation) -> str:
+        """Return the lookup path that the mapping selects for an invocation."""
+        return self._engine.plan(read_invocation(op)).dispatch
 
     def sql(self, query: str, parameters: Mapping[str, Any] | None = None) -> Any:
         """Run analyst SQL, read-only and with limits, on a connection of its own.

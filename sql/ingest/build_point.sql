@@ -1,7 +1,7 @@
 -- Points: measurements of one coordinate, regime and latency column, aggregated in every supported way.
 insert into point
 select regime_id, latency_column, min(p.latency_rank), axis_1, axis_2, axis_3, axis_4,
-    avg(latency_us), median(latency_us), min(latency_us), arg_min(latency_us, item_id), max(latency_us),
+    avg(latency_us order by latency_us), median(latency_us), min(latency_us), arg_min(latency_us, item_id), max(latency_us),
     count(*), min(item_id), arg_min(line_number, item_id)
 from placed_row as p
 join regime as r on r.file_id = p.file_id and r.path = p.path and r.input_limit = p.input_limit

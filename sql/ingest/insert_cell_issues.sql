@@ -1,8 +1,9 @@
 -- Problems that did not reject their row, as warnings that name file, line, column and cell.
 insert into source_issue
-select file_id, version_id, line_number, header, 'warning', reason,
-    kernel_type || '.csv line ' || line_number || ', column ' || header || ': '
+select r.file_id, r.version_id, r.line_number, header, 'warning', reason,
+    r.kernel_type || '.csv line ' || r.line_number || ', column ' || header || ': '
         || coalesce('"' || left(json_extract_string(to_json(s), '$.' || column_name), 80) || '"', 'blank')
         || ' is ignored (' || reason || ')'
-from cell_problem join staged_row as s using (file_id, row_number) join loading_file using (file_id)
+from cell_problem join slot_row as r using (staged_id) join staged_row as s on s.rowid = staged_id
 where not is_fatal
+order by staged_id, column_name

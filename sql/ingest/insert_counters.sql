@@ -1,9 +1,9 @@
--- Hardware counters of the new measurements.
+-- Hardware counters of the new measurements, from files that have any.
 insert into hardware_counter by name
 with counters as (
-    select file_id, row_number, number_cell(columns(lambda name: list_contains(getvariable('counter_columns'), name)))
-    from staged_row
+    select rowid as staged_id, finite_number(columns(lambda name: list_contains(getvariable('counter_columns'), name)))
+    from staged_row where file_id in (select file_id from loading_file where has_counters)
 )
-select row_id, c.* exclude (file_id, row_number)
-from counters as c join measurement as m using (file_id, row_number)
+select row_id, c.* exclude (staged_id)
+from counters as c join stored_row using (staged_id)
 order by row_id

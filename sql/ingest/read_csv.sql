@@ -1,7 +1,9 @@
--- One CSV file into staging, every cell as text; any irregular row makes the read fail.
--- param: path varchar [text]
+-- CSV files of one header into staging, every cell as text. Irregular rows are left out: the caller compares the counts.
+-- param: paths varchar[] [text]
+-- param: file_ids integer[] [source_file.file_id of each path]
 -- param: columns struct [column name to VARCHAR, in file order]
-create or replace temp table raw_row as
-select row_number() over () as row_number, *
-from read_csv($path, columns = $columns, header = true, auto_detect = false, delim = ',', quote = '"',
-    escape = '"', strict_mode = true, ignore_errors = false, null_padding = false, max_line_size = 8000000)
+-- param: longest_line bigint [bytes]
+insert into staged_row by name
+select $file_ids[list_position($paths, filename)] as file_id, * exclude (filename)
+from read_csv($paths, columns = $columns, header = true, auto_detect = false, delim = ',', quote = '"', escape = '"',
+    strict_mode = true, ignore_errors = true, null_padding = false, max_line_size = $longest_line, filename = true)

@@ -1,7 +1,7 @@
 -- Groups of equal measurements under the keys that an exact lookup may find them by, whole and cut to fewer operands.
 insert into exact_key
 with groups as (
-    select file_id, signature_id, latency_rank, latency_column, min(row_id) as row_id, avg(latency_us) as mean_us,
+    select file_id, signature_id, latency_rank, latency_column, min(row_id) as row_id, avg(latency_us order by latency_us) as mean_us,
         median(latency_us) as median_us, min(latency_us) as min_us, arg_min(latency_us, row_id) as first_us,
         max(latency_us) as max_us, count(*) as measurement_count
     from measurement where len(operand_shapes) > 0 group by file_id, signature_id, latency_rank, latency_column

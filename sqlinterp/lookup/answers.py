@@ -66,18 +66,14 @@ def exact_answer(plan: Plan, row: Row, catalog: Catalog, aggregation: str) -> An
 
 
 def _rule(row: Row, plan: Plan) -> str:
-    """Name the rule as a reader knows it: a row stripped of a leading 1 is no identity."""
+    """Name the rule as a reader knows it: a rank-3 weight is transposed batch by batch."""
     rule = str(row["rule"])
-    if rule == "identity" and row["quality"] == 1:
-        return "batch_strip"
     if rule == "transpose" and row["quality"] == 1 and len(plan.operands.shapes[1]) == 3:
         return "batched_transpose"
     return rule
 
 
-def interpolated_answer(
-    plan: Plan, outcome: Outcome, catalog: Catalog, aggregation: str
-) -> Answer:
+def interpolated_answer(plan: Plan, outcome: Outcome, catalog: Catalog, aggregation: str) -> Answer:
     """Return the answer of an interpolation, or of a coordinate that was measured itself."""
     solution, candidate = outcome.solution, outcome.candidate
     if solution is None or candidate is None or plan.path is None:
@@ -174,7 +170,9 @@ def simplex_weights(solution: Solution) -> list[tuple[Corner, float]]:
     if solution.method == "linear_1d":
         axis = solution.box.group[0]
         low, high = solution.points
-        share = (solution.placement.axes[axis] - low.axes[axis]) / (high.axes[axis] - low.axes[axis])
+        share = (solution.placement.axes[axis] - low.axes[axis]) / (
+            high.axes[axis] - low.axes[axis]
+        )
         return [(low, 1 - share), (high, share)]
     points, _, target = _arrays(solution)
     weights = cell_weights(points, target) if solution.method == "griddata_linear" else None

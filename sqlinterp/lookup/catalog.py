@@ -9,6 +9,7 @@ from typing import Any
 import duckdb
 
 from sqlinterp.database import rows
+from sqlinterp.policy import Policy
 
 
 @dataclass(frozen=True)
@@ -68,9 +69,7 @@ class Catalog:
         self._aliases = dict(cursor.execute("select alias, dtype from dtype_alias").fetchall())
         self.operators = {
             row["operator"]: _operator(row)
-            for row in rows(
-                cursor.execute("select * from op_mapping where version_id = $id", own)
-            )
+            for row in rows(cursor.execute("select * from op_mapping where version_id = $id", own))
         }
         self._policies = {
             (row["scope"], row["subject"]): json.loads(row["policy_json"])
@@ -84,6 +83,7 @@ class Catalog:
             for file in files.values()
         }
         self.dropped_rows = _dropped_rows(cursor)
+        self.effective_policies: dict[tuple[str, str, str], Policy] = {}
 
     def file(self, kernel: str) -> KernelFile:
         """Return the CSV of a kernel; collectives are looked for in the shared folder first."""

@@ -28,11 +28,13 @@ class ExactSearch:
         of the kernel, latencies [us] and the place of the first measurement; ``ambiguous`` is set
         when the kernel demands one latency per semantic key and there are several.
         """
-        targets = [target for number, plan in plans.items() for target in self._targets(number, plan)]
+        targets = [
+            target for number, plan in plans.items() for target in self._targets(number, plan)
+        ]
         found = self._best(plans, self._unpadded(targets))
-        missing = {
-            target["id"] for target in targets if target["id"] not in found
-        } & {number for number, plan in plans.items() if _may_be_padded(plan)}
+        missing = {target["id"] for target in targets if target["id"] not in found} & {
+            number for number, plan in plans.items() if _may_be_padded(plan)
+        }
         if missing:
             padded = self._padded([target for target in targets if target["id"] in missing])
             found.update(self._best(plans, padded))
@@ -135,7 +137,9 @@ def _is_ambiguous(matches: list[Row]) -> bool:
     keys = ("quality", "padding_ratio", "distance", "position", "latency_rank")
     best = [matches[0].get(key) for key in keys]
     tied = [row for row in matches if [row.get(key) for key in keys] == best]
-    latencies = {round(row[side], 12) for row in tied for side in ("latency_min_us", "latency_max_us")}
+    latencies = {
+        round(row[side], 12) for row in tied for side in ("latency_min_us", "latency_max_us")
+    }
     return len(latencies) > 1
 
 

@@ -58,9 +58,7 @@ class InterpolationSearch:
                 self._on_path(path, members, outcomes)
         return outcomes
 
-    def _on_path(
-        self, path: Path, plans: Mapping[int, Plan], outcomes: dict[int, Outcome]
-    ) -> None:
+    def _on_path(self, path: Path, plans: Mapping[int, Plan], outcomes: dict[int, Outcome]) -> None:
         placements = self._place(path, plans, outcomes)
         for position in range(max(len(plan.candidates) for plan in plans.values())):
             solvers = {}
@@ -93,10 +91,15 @@ class InterpolationSearch:
             targets=json.dumps(cells), path=path.name,
         )  # fmt: skip
         placements: dict[tuple[int, int], list[Placement]] = defaultdict(list)
+        regimes: dict[int, Row] = {}
         for row in rows:
             number, candidate, distance = keys[row["item_id"]]
             if row["reason"] is None and row["regime_id"] is not None:
-                placements[number, candidate.position].append(_placement(row, candidate, distance))
+                fields = regimes.get(row["regime_id"])
+                if fields is None:
+                    fields = regimes[row["regime_id"]] = _regime_fields(row)
+                placement = _placement(row, candidate, distance, fields)
+                placements[number, candidate.position].append(placement)
             elif distance == 0 and (number, candidate.position) not in placements:
                 _note_unplaced(outcomes[number], candidate, row, path)
         return placements
@@ -133,12 +136,17 @@ def _spellings(operands: Operands) -> list[tuple[int, Operands]]:
     return spelled + plain
 
 
-def _placement(row: Row, candidate: Candidate, distance: int) -> Placement:
-    fields = json.loads(row["regime_key"])
+def _regime_fields(row: Row) -> Row:
+    """Return the discrete fields of a regime as a reader wants them."""
+    fields: Row = json.loads(row["regime_key"])
     if not any(fields.get("input_gaps", [])):
         fields.pop("input_gaps", None)
     fields["input_formats"] = row["input_formats"].split(";")
     fields["output_dtypes"] = row["output_dtypes"].split(";") if row["output_dtypes"] else []
+    return fields
+
+
+def _placement(row: Row, candidate: Candidate, distance: int, fields: Row) -> Placement:
     return Placement(
         file_id=candidate.kernel.file_id or 0,
         regime_id=row["regime_id"],
@@ -153,9 +161,15 @@ def _placement(row: Row, candidate: Candidate, distance: int) -> Placement:
 
 def _note_unplaced(outcome: Outcome, candidate: Candidate, row: Row, path: Path) -> None:
     status = row["reason"] or "regime_key_unmatched"
-    attempt: Row = {"kernel_type": candidate.kernel.kernel_type, "path": path.name, "status": status}
+    attempt: Row = {
+        "kernel_type": candidate.kernel.kernel_type,
+        "path": path.name,
+        "status": status,
+    }
     if row["reason"] is None:
-        attempt["target"] = dict(zip(path.axes, (row[f"axis_{i}"] for i in (1, 2, 3, 4)), strict=False))
+        attempt["target"] = dict(
+            zip(path.axes, (row[f"axis_{i}"] for i in (1, 2, 3, 4)), strict=False)
+        )
         attempt["regime"] = json.loads(row["regime_key"])
     else:
         outcome.reason = row["reason"]
@@ -166,7 +180,9 @@ def _record(
     outcome: Outcome, candidate: Candidate, solution: Solution | None, attempts: list[Attempt]
 ) -> None:
     kernel = candidate.kernel.kernel_type
-    outcome.attempts += [{"kernel_type": kernel, **_attempt_fields(a)} for a in attempts if a.status]
+    outcome.attempts += [
+        {"kernel_type": kernel, **_attempt_fields(a)} for a in attempts if a.status
+    ]
     if solution is not None:
         outcome.solution, outcome.candidate, outcome.reason = solution, candidate, None
     elif attempts:

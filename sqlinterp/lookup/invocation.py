@@ -128,7 +128,9 @@ def _object(value: Mapping[str, Any], where: str, problems: list[str]) -> Argume
     for key, kind in (("ints", int), ("bools", bool)):
         if key in value:
             items = _sequence(value[key], f"{where}.{key}", problems)
-            if not all(isinstance(i, kind) and (kind is bool) == isinstance(i, bool) for i in items):
+            if not all(
+                isinstance(i, kind) and (kind is bool) == isinstance(i, bool) for i in items
+            ):
                 problems.append(f"{where}.{key} holds something else than {key}")
             return tuple(items)
     if "shape" not in value:
@@ -143,7 +145,9 @@ def _object(value: Mapping[str, Any], where: str, problems: list[str]) -> Argume
         problems.append(f"{where}.dtype is {_short(dtype)}, expected a torch dtype name")
         dtype = ""
     values = value.get("values")
-    if values is not None and not (isinstance(values, (list, tuple)) and all(_is_int(v) for v in values)):
+    if values is not None and not (
+        isinstance(values, (list, tuple)) and all(_is_int(v) for v in values)
+    ):
         problems.append(f"{where}.values is {_short(values)}, expected integers")
         values = None
     numbers = None if values is None else tuple(values)

@@ -103,12 +103,16 @@ def kernel_policy(
     catalog: Catalog, entry: MappedOperator, file: KernelFile, context: QueryContext
 ) -> Policy:
     """Return the effective policy of a kernel in an entry: a kernel override wins."""
-    return effective_policy(
-        catalog.policy("global", "*"),
-        catalog.policy("operator", entry.operator),
-        catalog.policy("kernel", file.kernel_type),
-        aggregation=context.aggregation,
-    )
+    key = (entry.operator, file.kernel_type, context.aggregation)
+    policy = catalog.effective_policies.get(key)
+    if policy is None:
+        policy = catalog.effective_policies[key] = effective_policy(
+            catalog.policy("global", "*"),
+            catalog.policy("operator", entry.operator),
+            catalog.policy("kernel", file.kernel_type),
+            aggregation=context.aggregation,
+        )
+    return policy
 
 
 def _is_unique(catalog: Catalog, file: KernelFile) -> bool:

@@ -260,9 +260,7 @@ def _certified(placement: Placement, box: Box) -> Generator[CloudRequest, Any, S
         return np.array([[point.axes[axis] for axis in group] for point in points])
 
     seeds = yield CloudRequest(box, placement.axes, None)
-    search = certified_cell(
-        np.array([placement.axes[axis] for axis in group]), coordinates(seeds)
-    )
+    search = certified_cell(np.array([placement.axes[axis] for axis in group]), coordinates(seeds))
     try:
         question = next(search)
         while True:

@@ -1,0 +1,10 @@
+-- Files of this run with their counts of rows read; one list per field.
+-- param: files json [array of objects, keys are the columns of source_file]
+insert into source_file by name
+select file.* from (
+    select unnest(from_json($files, '[{"file_id": "integer", "version_id": "integer", "kernel_type": "varchar",
+        "file_name": "varchar", "file_path": "varchar", "status": "varchar", "message": "varchar", "layout": "varchar",
+        "sha256": "varchar", "policy_sha256": "varchar", "size_bytes": "bigint", "bom_count": "integer",
+        "column_names": ["varchar"], "unknown_columns": ["varchar"], "preferred_latency_column": "varchar",
+        "rows_read": "bigint", "rows_stored": "bigint", "rows_rejected": "bigint", "rows_without_latency": "bigint"}]')) as file
+)

@@ -1,0 +1,11 @@
+-- CSV files with unknown columns into staging; the cells of those columns become one JSON object.
+-- param: paths varchar[] [text]
+-- param: file_ids integer[] [source_file.file_id of each path]
+-- param: columns struct [column name to VARCHAR, in file order]
+-- param: extras varchar[] [unknown names, in file order]
+-- param: longest_line bigint [bytes]
+insert into staged_row by name
+select $file_ids[list_position($paths, filename)] as file_id, columns(lambda name: name not like 'extra:%' and name <> 'filename'),
+    to_json(map($extras, list_value(*columns('extra:.*'))))::varchar as extra_json
+from read_csv($paths, columns = $columns, header = true, auto_detect = false, delim = ',', quote = '"', escape = '"',
+    strict_mode = true, ignore_errors = true, null_padding = false, max_line_size = $longest_line, filename = true)

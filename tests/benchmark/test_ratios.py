@@ -1,0 +1,113 @@
+"""Speed as ratios in one run: ``python -m pytest -m benchmark tests/benchmark -s``."""
+
+from __future__ import annotations
+
+import random
+import statistics
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import pytest
+from databases_for_tests import matmul_call
+
+import sqlinterp
+from sqlinterp.demo import write_demo
+
+pytestmark = pytest.mark.benchmark
+VERSION = "vllm0.18.0_torch2.9.0_cann8.5"
+
+
+@pytest.fixture(scope="module")
+def demo(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The demonstration databases at full size, about 40,000 rows, and their database file."""
+    folder = tmp_path_factory.mktemp("benchmark")
+    write_demo(folder / "csv")
+    sqlinterp.ingest([folder / "csv"], folder / "profiling.duckdb")
+    return folder
+
+
+def median_seconds(run: Callable[[], Any], times: int) -> float:
+    run()
+    seconds = []
+    for _ in range(times):
+        start = time.perf_counter()
+        run()
+        seconds.append(time.perf_counter() - start)
+    return statistics.median(seconds)
+
+
+def measured_calls(database: Any, count: int) -> list[dict[str, Any]]:
+    """Distinct calls of ``aten.mm`` that were measured."""
+    rows = database._connection.execute(
+        "select distinct operand_shapes from measurement where version_id ="
+        " (select version_id from profile_version where version_key like '%' || $version)"
+        " and kernel_type = 'MatMulV2' order by 1 limit $count",
+        {"version": VERSION, "count": count},
+    ).fetchall()
+    calls = []
+    for (m, k), weight in (row[0] for row in rows):
+        calls.append(matmul_call(m, k, weight[1] if weight[0] == k else weight[0]))
+    return calls
+
+
+def test_a_cold_exact_lookup_costs_a_few_trivial_statements(demo: Path) -> None:
+    with sqlinterp.open(demo / "profiling.duckdb", VERSION) as database:
+        calls = iter(measured_calls(database, 400))
+        connection = database._connection
+        trivial = median_seconds(lambda: connection.execute("select 1").fetchall(), 300)
+        cold = median_seconds(lambda: database.lookup(next(calls)), 300)
+        assert database.lookup(measured_calls(database, 1)[0]).source == "MEASURED"
+    print(f"\ncold exact lookup: {cold * 1e3:.2f} ms = {cold / trivial:.1f} x SELECT 1")
+    assert cold <= 25 * trivial
+
+
+def scan_row_by_row(table: pd.DataFrame, m: int, k: int, n: int) -> float | None:
+    """What a lookup costs without a database: every row parsed and compared, the first match kept."""
+    found = None
+    for _, row in table.iterrows():
+        shapes = [
+            tuple(int(dim) for dim in slot.split(","))
+            for slot in str(row["Input Shapes"]).strip('"').split(";")
+            if slot
+        ]
+        latency = pd.to_numeric(row["Average Duration(us)"], errors="coerce")
+        if len(shapes) == 2 and shapes[0] == (m, k) and set(shapes[1]) == {k, n} and found is None:
+            found = float(latency)
+    return found
+
+
+def test_a_batch_is_far_faster_than_scanning_rows(demo: Path) -> None:
+    table = pd.read_csv(next(demo.glob(f"csv/*/*/{VERSION}/MatMulV2.csv")))
+    chosen = random.Random(7)
+    sizes = {(chosen.randint(1, 4096), k, n) for k, n in ((5120, 768), (512, 5120), (1536, 2304))
+             for _ in range(4000)}  # fmt: skip
+    targets = sorted(sizes)[:10_000]
+    with sqlinterp.open(demo / "profiling.duckdb", VERSION) as database:
+        start = time.perf_counter()
+        answers = database.lookup_many([matmul_call(*target) for target in targets])
+        batch = (time.perf_counter() - start) / len(targets)
+    scan = median_seconds(lambda: scan_row_by_row(table, *targets[0]), 3)
+    answered = sum(answer.source is not None for answer in answers)
+    print(
+        f"\nlookup_many of {len(targets)} distinct targets ({answered} answered): {batch * 1e6:.0f} us"
+        f" a target; scanning {len(table)} rows: {scan * 1e3:.0f} ms; ratio {scan / batch:.0f}"
+    )
+    assert len(targets) == 10_000
+    assert answered > 0.5 * len(targets)
+    assert scan >= 100 * batch
+
+
+def test_ingest_speed(tmp_path: Path) -> None:
+    for scale in (1, 10):
+        write_demo(tmp_path / f"csv{scale}", scale=scale)
+        start = time.perf_counter()
+        summary = sqlinterp.ingest([tmp_path / f"csv{scale}"], tmp_path / f"p{scale}.duckdb")
+        seconds = time.perf_counter() - start
+        rows = summary.total("rows_read")
+        print(
+            f"\ningest at scale {scale}: {rows} rows in {seconds:.1f} s = {rows / seconds:.0f} rows/s"
+        )
+    assert rows / seconds >= 50_000

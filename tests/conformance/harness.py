@@ -1,0 +1,103 @@
+"""Runs recorded scenarios: writes their files, ingests them, asks every query both ways."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import sqlinterp
+from sqlinterp.errors import SqlinterpError
+from sqlinterp.model import Answer
+
+TOLERANCE = 1e-9
+
+
+@dataclass(frozen=True)
+class Case:
+    """One recorded answer and ours."""
+
+    scenario: str
+    number: int
+    op: dict[str, Any]
+    kind: str
+    expected: dict[str, Any]
+    notes: list[dict[str, Any]]
+    answer: Answer | None
+    dispatch: str
+
+    @property
+    def name(self) -> str:
+        return f"{self.scenario}#{self.number}:{self.kind}"
+
+    def marks(self) -> list[dict[str, Any]]:
+        """Notes that speak of this answer."""
+        return [n for n in self.notes if n.get("result", self.kind) == self.kind]
+
+    @property
+    def is_marked(self) -> bool:
+        return bool(self.marks()) or "raises" in self.expected
+
+    def agrees(self) -> bool:
+        """Whether source, latency, kernel and (for measured answers) rule are as recorded."""
+        answer, expected = self.answer, self.expected
+        if answer is None:
+            return False
+        if expected.get("source") != answer.source:
+            return False
+        if answer.source is None:
+            return True
+        if not math.isclose(
+            answer.latency_us or 0, expected["latency_us"], rel_tol=TOLERANCE, abs_tol=1e-12
+        ):
+            return False
+        return expected.get("kernel_type") in (None, answer.kernel_type)
+
+
+def scenarios(path: Path) -> Iterator[dict[str, Any]]:
+    with path.open(encoding="utf-8") as lines:
+        for line in lines:
+            yield json.loads(line)
+
+
+def run_scenario(scenario: dict[str, Any], folder: Path) -> list[Case]:
+    """Ingest the scenario's files and answer its queries, exactly only and with interpolation."""
+    version = folder / "device" / "backend" / "version"
+    version.mkdir(parents=True)
+    for name, text in scenario["files"].items():
+        target = (version / name).resolve()
+        target.parent.mkdir(parents=True, exist_ok=True)
+        target.write_bytes(text.encode("utf-8"))
+    database = folder / "profiling.duckdb"
+    sqlinterp.ingest([version], database)
+    cases = []
+    for kind, disabled in (("exact", True), ("interpolated", False)):
+        context = _context(scenario["context"])
+        with sqlinterp.open(
+            database, "device/backend/version", disable_interpolation=disabled,
+            aggregation="reference", **context,
+        ) as opened:  # fmt: skip
+            for number, query in enumerate(scenario["queries"]):
+                try:
+                    answer = opened.lookup(query["op"])
+                except SqlinterpError:
+                    answer = None
+                plan_dispatch = opened.dispatch_of(query["op"])
+                cases.append(
+                    Case(scenario["name"], number, query["op"], kind, query["expected"][kind],
+                         query["notes"] or [], answer, plan_dispatch)
+                )  # fmt: skip
+    return cases
+
+
+def _context(recorded: dict[str, Any]) -> dict[str, Any]:
+    grid = recorded.get("comm_grid")
+    return {
+        "ep_size": recorded.get("ep_size"),
+        "tp_size": recorded.get("tp_size"),
+        "sequence_parallel": bool(recorded.get("sequence_parallel")),
+        "comm_grid": None if grid is None else (tuple(grid["shape"]), tuple(grid["tiers"])),
+    }

@@ -1,0 +1,49 @@
+"""Small version directories that tests write."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+MATMUL_HEADER = (
+    "Input Shapes,Input Data Types,Input Formats,Output Shapes,Output Data Types,Output Formats,"
+    "Average Duration(us)"
+)
+
+
+def write_version(
+    folder: Path,
+    files: Mapping[str, Iterable[str]],
+    operators: Mapping[str, Any],
+    extra: Mapping[str, Any] | None = None,
+) -> Path:
+    """Write a version directory; an operator given as text maps to the kernel of that name."""
+    folder.mkdir(parents=True, exist_ok=True)
+    for name, lines in files.items():
+        (folder / name).write_text("\n".join(lines) + "\n", encoding="utf-8")
+    entries = {
+        op: {"kernel_type": entry} if isinstance(entry, str) else entry
+        for op, entry in operators.items()
+    }
+    document = {"operator_mappings": entries, **(extra or {})}
+    (folder / "op_mapping.yaml").write_text(yaml.safe_dump(document), encoding="utf-8")
+    return folder
+
+
+def tensor(*shape: int, dtype: str = "bfloat16") -> dict[str, Any]:
+    """A tensor argument."""
+    return {"shape": list(shape), "dtype": dtype}
+
+
+def call(op: str, *arguments: Any, outputs: Iterable[Any] = ()) -> dict[str, Any]:
+    """An invocation."""
+    return {"op": op, "args": list(arguments), "kwargs": {}, "outputs": list(outputs)}
+
+
+def matmul_call(m: int, k: int, n: int, dtype: str = "bfloat16") -> dict[str, Any]:
+    """``aten.mm`` of (m, k) and (k, n)."""
+    inputs = (tensor(m, k, dtype=dtype), tensor(k, n, dtype=dtype))
+    return call("aten.mm.default", *inputs, outputs=[tensor(m, n, dtype=dtype)])
