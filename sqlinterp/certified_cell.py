@@ -241,8 +241,7 @@ def _settle(target: Floats, known: Floats, working: Floats) -> tuple[Floats, _Sp
 
 
 def _delaunay_sphere(offsets: Floats) -> _Sphere | None:
-    """Return the circumsphere of the simplex around the target in the Delaunay triangulation of
-    the offsets, or None when the target is outside their hull.
+    """Return the circumsphere of the Delaunay simplex around the target, None outside the hull.
 
     That simplex has the least mean square distance of its vertices to the target, by weight. A
     target on a face ties all simplices with the face: the emptiest sphere is taken, and among

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 
 class SqlinterpError(Exception):
     """Base of every error that sqlinterp raises on purpose.
@@ -59,11 +57,3 @@ class QueryFileError(DatabaseError):
 
 class QueryError(DatabaseError):
     """Analyst SQL that is refused, wrong, or over its limits."""
-
-
-class ProblemList(SourceError):
-    """Several problems found together, raised once."""
-
-    def __init__(self, what: str, problems: Sequence[str]) -> None:
-        self.problems = list(problems)
-        super().__init__(what + "".join(f"\n  - {problem}" for problem in self.problems))

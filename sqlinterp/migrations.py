@@ -90,7 +90,8 @@ def status(connection: duckdb.DuckDBPyConnection) -> list[Migration]:
 
 def _applied(connection: duckdb.DuckDBPyConnection) -> dict[int, tuple[str, str, str]]:
     exists = connection.execute(
-        "select count(*) from duckdb_tables() where table_name = 'schema_migration' and database_name = current_database()"
+        "select count(*) from duckdb_tables() where table_name = 'schema_migration'"
+        " and database_name = current_database()"
     ).fetchall()[0][0]
     if not exists:
         return {}
@@ -126,7 +127,8 @@ def _apply(connection: duckdb.DuckDBPyConnection, migration: Migration) -> None:
             _comment_ledger(connection)
         connection.execute(migration.sql)
         connection.execute(
-            "insert into schema_migration values ($id, $name, $sha, now() at time zone 'UTC', $db, $me)",
+            "insert into schema_migration values"
+            " ($id, $name, $sha, now() at time zone 'UTC', $db, $me)",
             {"id": migration.number, "name": migration.name, "sha": migration.sha256,
              "db": duckdb.__version__, "me": __version__},
         )  # fmt: skip

@@ -202,8 +202,11 @@ def _minors(offsets: Floats, faces: Indices, sign: float = -1.0) -> Floats:
 
 @lru_cache(maxsize=128)
 def _subset_tables(n: int, d: int) -> tuple[Indices, Indices, Indices]:
-    """Return the ``d``-subsets of ``n`` rows, the ``d + 1``-subsets, and for each vertex of those
-    the number of the ``d``-subset that remains without it."""
+    """Return the ``d``-subsets and ``d + 1``-subsets of ``n`` rows and how they are related.
+
+    The third table has, for each vertex of a ``d + 1``-subset, the number of the ``d``-subset
+    that remains without it.
+    """
     faces = list(combinations(range(n), d))
     subsets = list(combinations(range(n), d + 1))
     number = {face: position for position, face in enumerate(faces)}

@@ -109,7 +109,8 @@ class Catalog:
 
     def policy(self, scope: str, subject: str) -> dict[str, Any]:
         """Return the policy fields of one scope and subject."""
-        return self._policies.get((scope, subject), {})
+        fields: dict[str, Any] = self._policies.get((scope, subject), {})
+        return fields
 
 
 def _files(cursor: duckdb.DuckDBPyConnection, version_id: int | None) -> dict[str, KernelFile]:

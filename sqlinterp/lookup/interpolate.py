@@ -78,7 +78,8 @@ class InterpolationSearch:
         self, path: Path, plans: Mapping[int, Plan], outcomes: dict[int, Outcome]
     ) -> dict[tuple[int, int], list[Placement]]:
         """Put targets on the axes of the path and find the regimes that they belong to."""
-        keys, cells = [], []
+        keys: list[tuple[int, Candidate, int]] = []
+        cells: list[Row] = []
         for number, plan in plans.items():
             for candidate in plan.candidates:
                 for distance, operands in _spellings(plan.operands):

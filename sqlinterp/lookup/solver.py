@@ -104,7 +104,7 @@ Search = Generator[BoxRequest | CloudRequest, Any, Solution | None]
 
 @dataclass
 class Solver:
-    """Searches the placements of one kernel: lowest dimension first, one latency column at a time."""
+    """Searches the placements of one kernel, lowest dimension first, column by column."""
 
     path: Path
     policy: Policy

@@ -1,7 +1,5 @@
 """The demonstration databases, written once per test session."""
 
-# ruff: noqa: D103
-
 from __future__ import annotations
 
 import pytest

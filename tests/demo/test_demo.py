@@ -1,7 +1,5 @@
 """The demonstration databases: documented layout, row counts, deterministic bytes."""
 
-# ruff: noqa: D103
-
 from __future__ import annotations
 
 import csv

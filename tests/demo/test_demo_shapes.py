@@ -1,7 +1,5 @@
 """The shapes of the demonstration: slots, dtypes, formats and metadata agree with each other."""
 
-# ruff: noqa: D103
-
 from __future__ import annotations
 
 import csv

@@ -89,10 +89,14 @@ def test_row_order_changes_no_answer(
     shuffled = {
         kernel: random.Random(seed).sample(lines, len(lines)) for kernel, lines in rows.items()
     }
-    with tempfile.TemporaryDirectory() as one, tempfile.TemporaryDirectory() as two:
-        with open_table(rows, Path(one)) as first, open_table(shuffled, Path(two)) as second:
-            ours = [without_lines(answer) for answer in first.lookup_many(ops)]
-            theirs = [without_lines(answer) for answer in second.lookup_many(ops)]
+    with (
+        tempfile.TemporaryDirectory() as one,
+        tempfile.TemporaryDirectory() as two,
+        open_table(rows, Path(one)) as first,
+        open_table(shuffled, Path(two)) as second,
+    ):
+        ours = [without_lines(answer) for answer in first.lookup_many(ops)]
+        theirs = [without_lines(answer) for answer in second.lookup_many(ops)]
     assert ours == theirs
 
 
