@@ -9,7 +9,7 @@ from sqlinterp.version import __version__
 if TYPE_CHECKING:
     from sqlinterp.ingestion import ingest
     from sqlinterp.model import Answer, OpInvocation
-    from sqlinterp.session import open_database as open  # noqa: A004
+    from sqlinterp.session import open_database as open
 
 __all__ = ["Answer", "OpInvocation", "__version__", "ingest", "open"]
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -58,17 +59,66 @@ def connect_reader(path: Path, **config: Any) -> duckdb.DuckDBPyConnection:
     DatabaseError
         If there is no such file, or it is no DuckDB database, or a writer holds it.
     """
+    _check_file(path)
+    settings = {**_LOCKED_DOWN, "enable_external_access": "false", **config}
+    try:
+        return duckdb.connect(str(path), read_only=True, config=settings)
+    except duckdb.Error as error:
+        raise _cannot_open(path, error) from error
+
+
+def connect_analyst(
+    path: Path, settings: Mapping[str, str | int], writable: Path | None = None
+) -> duckdb.DuckDBPyConnection:
+    """Open an existing database file read-only and locked down, for SQL that somebody typed.
+
+    The connection reads no other file, loads no extension and keeps its settings. The database is
+    attached, so that a process may have other connections to it.
+
+    Parameters
+    ----------
+    path : Path
+        The database file.
+    settings : mapping of str to str or int
+        Limits by DuckDB's names, e.g. ``memory_limit``.
+    writable : Path, optional
+        The one file that the connection may write.
+
+    Raises
+    ------
+    DatabaseError
+        If there is no such file, or it is no DuckDB database, or a writer holds it.
+    """
+    _check_file(path)
+    connection = duckdb.connect(config=_LOCKED_DOWN)
+    try:
+        quoted = str(path).replace("'", "''")
+        connection.execute(f"attach '{quoted}' as profiling (read_only)")
+        connection.execute("use profiling")
+    except duckdb.Error as error:
+        connection.close()
+        raise _cannot_open(path, error) from error
+    closing = {"enable_external_access": "false", "lock_configuration": "true"}
+    allowed = {"allowed_paths": [str(writable)]} if writable is not None else {}
+    for name, value in {**settings, **allowed, **closing}.items():
+        connection.execute(f"set {name} = $value", {"value": value})
+    return connection
+
+
+def _check_file(path: Path) -> None:
     if not path.is_file():
         raise DatabaseError(
             "there is no such database file",
             str(path),
             todo="Make one with 'sqlinterp ingest DIR --db FILE', or name another with --db.",
         )
-    settings = {**_LOCKED_DOWN, "enable_external_access": "false", **config}
     try:
-        return duckdb.connect(str(path), read_only=True, config=settings)
-    except duckdb.Error as error:
-        raise _cannot_open(path, error) from error
+        with path.open("rb") as file:
+            is_duckdb = file.read(12)[8:] == b"DUCK"
+    except OSError as error:
+        raise DatabaseError(f"cannot be read: {error.strerror}", str(path)) from error
+    if not is_duckdb:
+        raise DatabaseError("the file is no DuckDB database", str(path))
 
 
 def _cannot_open(path: Path, error: Exception) -> DatabaseError:

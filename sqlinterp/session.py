@@ -95,12 +95,13 @@ class ProfilingDatabase:
         UsageError
             If an invocation is malformed; the message names its place.
         """
+        given = list(ops)
         invocations = []
-        for place, op in enumerate(ops):
+        for place, op in enumerate(given, start=1):
             try:
                 invocations.append(read_invocation(op))
             except UsageError as error:
-                where = f"invocation {place + 1}" if place else ""
+                where = f"invocation {place}" if len(given) > 1 else ""
                 raise UsageError(error.what, where) from error
         return self._engine.lookup_many(invocations)
 

@@ -3,7 +3,7 @@ create or replace temp table operand_row as
 with aligned_rows as (
     select *,
         case when len(dtype_slots) >= len(shape_slots) or len(dtype_slots) <> len(operand_slots)
-             then list_transform(operand_slots, lambda slot: dtype_slots[slot])
+             then list_transform(operand_slots, lambda slot: coalesce(dtype_slots[slot], ''))
              else dtype_slots end as operand_dtypes,
         case when format_slots is null then null
              when len(format_slots) >= len(shape_slots) or len(format_slots) <> len(operand_slots)
@@ -24,7 +24,8 @@ with aligned_rows as (
 select * exclude (core_us, is_enveloped),
     list_transform(list_zip(stored_shapes, operand_formats), lambda pair: nd_shape(pair[1], pair[2])) as operand_shapes,
     case when is_enveloped then core_us else raw_latency_us end as latency_us,
-    case when prefer_profiling then if(latency_column = 'Profiling Average Duration(us)', 0, 1)
+    case when prefer_profiling
+             then if(latency_column = 'Profiling Average Duration(us)' and not coalesce(is_enveloped, false), 0, 1)
          when is_enveloped then 3
          when latency_column = 'Average Duration(us)' then 0
          when latency_column = 'Profiling Average Duration(us)' then 1 else 2 end as latency_rank,

@@ -27,8 +27,10 @@ with groups as (
     from operands
 ), keyed_forms as (
     select *, shapes::varchar as plain_key, bare::varchar as bare_key,
-        list_distinct([padded_sizes(shapes)::varchar, padded_sizes(bare)::varchar,
-            padded_sizes([bare[1]] || shapes[2:])::varchar, padded_sizes([shapes[1]] || bare[2:])::varchar]) as padded_keys,
+        case when bare = shapes then [padded_sizes(shapes)::varchar]
+            else list_distinct([padded_sizes(shapes)::varchar, padded_sizes(bare)::varchar,
+                padded_sizes([bare[1]] || shapes[2:])::varchar, padded_sizes([shapes[1]] || bare[2:])::varchar])
+            end as padded_keys,
         unnest(if(is_relaxed, [suffix, loose_suffix], [suffix])) as key_suffix
     from forms
 ), keys as (

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import hashlib
+import json
 from dataclasses import dataclass
 from typing import Any
 
 import duckdb
 
+from sqlinterp import queries
 from sqlinterp.ingestion.folders import VersionFolder
 from sqlinterp.ingestion.inspection import LATENCY_HEADERS, Inspection
 from sqlinterp.ingestion.mapping import OpMapping, canonical_json
 
+_COUNTS = ("rows_read", "rows_stored", "rows_rejected", "rows_without_latency")
 _ROW_TABLES = ("rejected_row", "unmeasured_row", "measurement", "source_issue")
 
 
@@ -29,6 +32,8 @@ class Catalog:
 
     def __init__(self, connection: duckdb.DuckDBPyConnection) -> None:
         self._connection = connection
+        self._next_file = self._next("source_file", "file_id")
+        self._new_files: dict[int, dict[str, Any]] = {}
 
     def _next(self, table: str, column: str) -> int:
         query = f"select coalesce(max({column}), 0) + 1 from {table}"
@@ -46,7 +51,7 @@ class Catalog:
         )
         self._connection.execute(
             "insert into profile_version values"
-            " ($id, $key, $kind, $folder, null, $sha, $metadata, now()::timestamp)",
+            " ($id, $key, $kind, $folder, null, $sha, $metadata, now() at time zone 'UTC')",
             {"id": version_id, "key": folder.key, "kind": folder.kind, "folder": str(folder.path),
              "sha": mapping.sha256, "metadata": canonical_json(mapping.metadata)},
         )  # fmt: skip
@@ -115,21 +120,21 @@ class Catalog:
             run(f"delete from {table} where file_id = $id", {"id": file_id})
 
     def add_file(self, version_id: int, inspection: Inspection, latency: dict[str, Any]) -> int:
-        """Insert a file with the counts still open, and its issues; return its id."""
-        file_id = self._next("source_file", "file_id")
+        """Note a file with its issues and return its id; ``write_files`` stores it."""
+        file_id, self._next_file = self._next_file, self._next_file + 1
         path = inspection.path
-        preferred = next((name for name in LATENCY_HEADERS if name in inspection.header), None)
-        self._connection.execute(
-            "insert into source_file values ($id, $version, $kernel, $name, $path, $status,"
-            " $message, $layout, $sha, $policy, $size, $bom, $columns, $unknown, $preferred,"
-            " 0, 0, 0, 0)",
-            {"id": file_id, "version": version_id, "kernel": path.stem, "name": path.name,
-             "path": str(path), "status": inspection.status, "message": inspection.message,
-             "layout": layout(inspection), "sha": inspection.sha256,
-             "policy": policy_digest(latency), "size": inspection.size_bytes,
-             "bom": inspection.bom_count, "columns": inspection.header,
-             "unknown": inspection.unknown, "preferred": preferred},
-        )  # fmt: skip
+        counts = dict.fromkeys(_COUNTS, 0)
+        self._new_files[file_id] = {
+            "file_id": file_id, "version_id": version_id, "kernel_type": path.stem,
+            "file_name": path.name, "file_path": str(path), "status": inspection.status,
+            "message": inspection.message, "layout": layout(inspection),
+            "sha256": inspection.sha256, "policy_sha256": policy_digest(latency),
+            "size_bytes": inspection.size_bytes, "bom_count": inspection.bom_count,
+            "column_names": inspection.header, "unknown_columns": inspection.unknown,
+            "preferred_latency_column": next(
+                (name for name in LATENCY_HEADERS if name in inspection.header), None
+            ), **counts,
+        }  # fmt: skip
         if inspection.message:
             what = (inspection.status, None, inspection.message)
             self.issue(version_id, file_id, "error", what)
@@ -150,10 +155,15 @@ class Catalog:
             self._connection.executemany(
                 "insert into rejected_row values (?, ?, ?, ?, ?, ?)", rejections
             )
-        self._connection.execute(
-            "update source_file set rows_read = $read where file_id = $id",
-            {"read": rows_staged + len(rejections), "id": file_id},
-        )
+        self._new_files[file_id]["rows_read"] = rows_staged + len(rejections)
+
+    def write_files(self) -> None:
+        """Store the files noted since the last call."""
+        if self._new_files:
+            files = json.dumps(list(self._new_files.values()))
+            step = queries.load("ingest.add_source_files")
+            self._connection.execute(step.body, {"files": files})
+        self._new_files = {}
 
 
 def policy_digest(latency: dict[str, Any]) -> str:

@@ -98,13 +98,14 @@ def _entry_path(
 
 def _store_uses(connection: duckdb.DuckDBPyConnection, uses: list[tuple[int, str, int]]) -> None:
     connection.execute(
-        "create or replace temp table path_use"
-        " (file_id integer, path varchar, input_limit integer)"
+        "create or replace temp table path_use (file_id integer, path varchar, input_limit integer)"
     )
     if uses:
         connection.executemany("insert into path_use values (?, ?, ?)", uses)
     cuts = sorted({(file_id, limit) for file_id, _, limit in uses if limit > 0})
-    connection.execute("create or replace temp table cut_use (file_id integer, input_limit integer)")
+    connection.execute(
+        "create or replace temp table cut_use (file_id integer, input_limit integer)"
+    )
     if cuts:
         connection.executemany("insert into cut_use values (?, ?)", cuts)
     connection.execute(

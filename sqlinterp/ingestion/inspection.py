@@ -14,6 +14,7 @@ _LFS_MAGIC = b"version https://git-lfs.github.com/spec/"
 _BOM = b"\xef\xbb\xbf"
 _COMPUTE_REQUIRED = ("Input Shapes", "Input Data Types")
 _COMMUNICATION_REQUIRED = ("message_bytes", "num_devices")
+_LONGEST_HEADER = 1_000_000
 LATENCY_HEADERS = ("Average Duration(us)", "Profiling Average Duration(us)", "Duration(us)")
 
 
@@ -35,7 +36,11 @@ class Inspection:
     ----------
     status : str
         ``loaded``, or why nothing can be read.
-    repaired : bytes or None
+    row_count : int
+        Physical lines after the header: the data rows of a regular file.
+    longest_line : int
+        Length of the longest line in bytes.
+    repaired : bytes
         The readable rows as CSV, when the file itself has irregular ones.
     row_numbers, line_numbers : list of int
         Place of each readable row in the original file; empty when rows and lines are regular.
@@ -51,8 +56,10 @@ class Inspection:
     unknown: list[str] = field(default_factory=list)
     warnings: list[tuple[str, str]] = field(default_factory=list)
     is_communication: bool = False
+    row_count: int = 0
+    longest_line: int = 0
     needs_repair: bool = False
-    repaired: bytes | None = None
+    repaired: bytes = b""
     row_numbers: list[int] = field(default_factory=list)
     line_numbers: list[int] = field(default_factory=list)
     rejections: list[Rejection] = field(default_factory=list)
@@ -85,7 +92,7 @@ def inspect_file(path: Path, known: Mapping[str, str]) -> Inspection:
         return result
     _check_header(text, known, result)
     if result.status == "loaded":
-        result.needs_repair = _needs_repair(text, result.bom_count)
+        _measure_lines(content, result)
     return result
 
 
@@ -115,12 +122,13 @@ def _decode(content: bytes, result: Inspection) -> str | None:
 
 def _check_header(text: str, known: Mapping[str, str], result: Inspection) -> None:
     try:
-        header = next(csv.reader(io.StringIO(text, newline=""), strict=True))
+        first_line = re.split("[\r\n]", text[:_LONGEST_HEADER], maxsplit=1)[0]
+        header = next(csv.reader([first_line], strict=True))
     except (csv.Error, StopIteration) as error:
         result.fail("header_invalid", f"{result.path.name} line 1 is no CSV header: {error}")
         return
     result.header = [name.strip() for name in header]
-    result.unknown = [name for name in result.header if name not in known]
+    result.unknown = _unknown(result.header, known)
     result.is_communication = "message_bytes" in result.header
     if result.header != header:
         result.warnings.append(("padded_header", "header names have spaces around them"))
@@ -132,6 +140,19 @@ def _check_header(text: str, known: Mapping[str, str], result: Inspection) -> No
     elif result.unknown:
         named = ", ".join(f"'{name}'" for name in result.unknown)
         result.warnings.append(("unknown_column", f"unknown columns kept as extra_json: {named}"))
+
+
+def _unknown(header: list[str], known: Mapping[str, str]) -> list[str]:
+    """Return the names that fill no column, or one that an earlier name fills already."""
+    filled: set[str] = set()
+    unknown = []
+    for name in header:
+        column = known.get(name)
+        if column is None or column in filled:
+            unknown.append(name)
+        else:
+            filled.add(column)
+    return unknown
 
 
 def _duplicates(header: list[str]) -> list[str]:
@@ -152,12 +173,20 @@ def _missing(result: Inspection) -> list[str]:
     return problems
 
 
-def _needs_repair(text: str, bom_count: int) -> bool:
-    """Whether rows and physical lines may not correspond one to one."""
-    lines = text.split("\n")
-    if lines[-1] == "":
+def _measure_lines(content: bytes, result: Inspection) -> None:
+    """Count the lines and find out whether each of them is one row."""
+    lines = content.split(b"\n")
+    if not lines[-1]:
         lines.pop()
-    return bom_count > 1 or any(not line.strip() or line.count('"') % 2 for line in lines)
+    result.row_count = len(lines) - 1
+    result.longest_line = max(map(len, lines))
+    returns, line_ends = content.count(b"\r"), content.count(b"\r\n")
+    result.needs_repair = (
+        result.bom_count > 1
+        or returns != line_ends
+        or line_ends not in (0, content.count(b"\n"))
+        or any(line.count(b'"') % 2 or not line.strip() for line in lines)
+    )
 
 
 def repair(result: Inspection) -> None:
@@ -193,8 +222,8 @@ def _parse_line(line: str, width: int) -> tuple[list[str], str | None]:
         return [], "unterminated_quote"
     try:
         row = next(csv.reader([line], strict=True))
-    except csv.Error:
-        return [], "malformed_quotes"
+    except csv.Error as error:
+        return [], "cell_too_long" if "field limit" in str(error) else "malformed_quotes"
     if len(row) == width:
         return row, None
     return row, "short_row" if len(row) < width else "long_row"

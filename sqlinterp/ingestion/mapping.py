@@ -95,7 +95,7 @@ def _load(path: Path, mapping: OpMapping) -> Any:
     try:
         content = path.read_bytes()
         mapping.sha256 = hashlib.sha256(content).hexdigest()
-        return yaml.load(content.decode("utf-8-sig"), Loader=_UniqueKeyLoader)  # noqa: S506
+        return yaml.load(content.decode("utf-8-sig"), Loader=_UniqueKeyLoader)
     except OSError as error:
         mapping.error("", f"{path.name} cannot be read: {error.strerror}")
     except UnicodeDecodeError as error:
@@ -119,8 +119,13 @@ def _read_entries(entries: Any, mapping: OpMapping) -> None:
     if not isinstance(entries, Mapping):
         mapping.error("operator_mappings", f"operator_mappings is {entries!r}, expected a mapping")
         return
+    seen: set[str] = set()
     for operator, fields in entries.items():
-        entry, problems = read_entry(str(operator).removeprefix("torch.ops."), fields)
+        name = str(operator).removeprefix("torch.ops.")
+        entry, problems = read_entry(name, fields)
+        if name in seen:
+            entry, problems = None, [f"the entry repeats {name} under another spelling"]
+        seen.add(name)
         mapping.problems += [("error", f"operator_mappings.{operator}", text) for text in problems]
         if entry is not None:
             mapping.entries.append(entry)

@@ -11,12 +11,12 @@ import duckdb
 from sqlinterp import migrations
 from sqlinterp.database import connect_writer, load_aliases
 from sqlinterp.errors import DatabaseError, SqlinterpError
-from sqlinterp.ingestion.catalog import Catalog, policy_digest
+from sqlinterp.ingestion.catalog import Catalog, KnownFile, policy_digest
 from sqlinterp.ingestion.derive import derive
 from sqlinterp.ingestion.folders import VersionFolder, communication_folder, find_versions
 from sqlinterp.ingestion.inspection import inspect_file
 from sqlinterp.ingestion.mapping import OpMapping, read_mapping
-from sqlinterp.ingestion.staging import flush, prepare, stage_file
+from sqlinterp.ingestion.staging import LoadingFile, place, prepare, stage
 from sqlinterp.ingestion.summary import IngestSummary, summarise
 
 Progress = Callable[[str, int, int], None]
@@ -105,7 +105,7 @@ class _Run:
         self._known = prepare(connection)
         self._unchanged: dict[int, int] = {}
         self._removed = 0
-        self._staged_rows = 0
+        self._batch: list[LoadingFile] = []
         self._done = 0
         self._total = sum(len(version.csv_files) for version, _, _ in versions)
         self._changed = False
@@ -148,19 +148,20 @@ class _Run:
         known = self._catalog.known_files(version_id)
         self._unchanged[version_id] = 0
         for path in folder.csv_files:
-            self._load_file(version_id, path, mapping)
+            self._load_file(version_id, path, mapping, known.get(path.name))
         for name in known.keys() - {path.name for path in folder.csv_files}:
             self._catalog.forget(known[name].file_id)
             self._removed += 1
             self._changed = True
         return version_id
 
-    def _load_file(self, version_id: int, path: Path, mapping: OpMapping) -> None:
+    def _load_file(
+        self, version_id: int, path: Path, mapping: OpMapping, known: KnownFile | None
+    ) -> None:
         self._progress(path.name, self._done, self._total)
         self._done += 1
         latency = mapping.overrides("latency", path.stem)
-        inspection = inspect_file(path, self._known)
-        known = self._catalog.known_files(version_id).get(path.name)
+        inspection = inspect_file(path, self._known.by_header)
         if known is not None:
             same = (known.sha256, known.policy_sha256)
             if same == (inspection.sha256, policy_digest(latency)):
@@ -171,28 +172,14 @@ class _Run:
         file_id = self._catalog.add_file(version_id, inspection, latency)
         if inspection.status != "loaded":
             return
-        rows = stage_file(self._connection, file_id, inspection, self._known)
-        self._catalog.reject_rows(file_id, inspection, rows)
-        self._announce(file_id, version_id, path.stem, latency)
-        self._staged_rows += rows
-        if self._staged_rows >= _ROWS_PER_FLUSH:
+        self._batch.append(LoadingFile(file_id, inspection, latency))
+        if sum(file.inspection.row_count for file in self._batch) >= _ROWS_PER_FLUSH:
             self._flush()
 
-    def _announce(
-        self, file_id: int, version_id: int, kernel: str, latency: dict[str, object]
-    ) -> None:
-        envelope = latency.get("profiling_core_envelope_fallback")
-        ratio = envelope.get("max_duration_to_core_ratio") if isinstance(envelope, dict) else None
-        is_number = isinstance(ratio, (int, float)) and not isinstance(ratio, bool)
-        self._connection.execute(
-            "insert into loading_file select $id, $version, $kernel, layout = 'comm6', $ratio,"
-            " $prefer from source_file where file_id = $id",
-            {"id": file_id, "version": version_id, "kernel": kernel,
-             "ratio": ratio if is_number else None,
-             "prefer": latency.get("prefer_profiling_rows") is True},
-        )  # fmt: skip
-
     def _flush(self) -> None:
-        if self._staged_rows or self._changed:
-            flush(self._connection)
-        self._staged_rows = 0
+        stage(self._connection, self._batch, self._known)
+        for file in self._batch:
+            self._catalog.reject_rows(file.file_id, file.inspection, file.rows_staged)
+        self._catalog.write_files()
+        place(self._connection, self._batch, self._known)
+        self._batch = []

@@ -74,7 +74,8 @@ def summarise(
         " (select count(*) from source_issue as i where i.version_id = v.version_id"
         "  and severity = 'error') as errors"
         " from profile_version as v left join source_file using (version_id)"
-        " where list_contains($ids, version_id) group by version_key, version_id order by version_key"
+        " where list_contains($ids, version_id) group by version_key, version_id"
+        " order by version_key"
     )
     for row in rows(connection.execute(query, {"ids": version_ids})):
         version_id = row.pop("version_id")

@@ -65,7 +65,7 @@ def test_recorded_answers_are_reproduced(
             found = verdict(case)
             counts[found] += 1
             if found == "waiting":
-                waiting[case.dispatch] += 1
+                waiting[f"{case.op['op']} ({WAITING[case.dispatch]})"] += 1
             elif found in ("WRONG", "STALE"):
                 wrong.append(f"{found} {case.name}: recorded {case.expected}, ours {case.answer}")
     with capsys.disabled():

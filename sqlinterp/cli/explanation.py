@@ -1,0 +1,167 @@
+"""An explained lookup, section by section."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from rich.console import Console
+
+from sqlinterp import queries
+from sqlinterp.cli.neighbours import neighbour_table
+from sqlinterp.cli.output import as_text, heading, make_table, microseconds, print_table
+from sqlinterp.cli.steps import decisive_rows
+from sqlinterp.lookup.plan import Plan
+from sqlinterp.lookup.statements import Step
+from sqlinterp.model import Answer, Tensor
+
+_DISPATCH = {
+    "unmapped": "op_mapping.yaml has no entry for this operator",
+    "zero_cost": "the entry says that the operator costs nothing",
+    "accepted_miss": "the entry accepts that nothing was measured",
+}
+
+
+class Explanation:
+    """Writes how one invocation was answered."""
+
+    def __init__(self, console: Console, version_key: str, plan: Plan, answer: Answer) -> None:
+        self._console, self._version_key = console, version_key
+        self._plan, self._answer = plan, answer
+
+    def show(self, steps: Sequence[Step]) -> None:
+        """Write every section."""
+        self._dispatch()
+        self._operands()
+        self._statements(steps)
+        self._regime()
+        self._neighbours()
+        self._attempts()
+        self._result()
+
+    def _line(self, label: str, value: Any) -> None:
+        self._console.print(f"  {label:<15} {value}", soft_wrap=True)
+
+    def _table(
+        self, columns: Sequence[str], rows: Sequence[Sequence[Any]], numeric: Iterable[str]
+    ) -> None:
+        print_table(self._console, make_table(columns, rows, numeric))
+
+    def _dispatch(self) -> None:
+        plan = self._plan
+        self._console.print(f"{plan.invocation.op} in {self._version_key}", style="bold")
+        heading(self._console, "1. Dispatch")
+        self._line("path", plan.dispatch)
+        if plan.dispatch in _DISPATCH:
+            self._line("", _DISPATCH[plan.dispatch])
+        if plan.fields:
+            self._line("mapping entry", json.dumps(plan.fields, ensure_ascii=False))
+        if plan.path is not None:
+            self._line(
+                "axes", f"{', '.join(plan.path.axes)} (sql/{plan.path.query.replace('.', '/')}.sql)"
+            )
+        rows: list[tuple[Any, ...]] = [
+            (c.position + 1, c.kernel.kernel_type, c.kernel.file_name, c.kernel.status,
+             c.policy.max_interpolation_dim, c.policy.method)
+            for c in plan.candidates
+        ]  # fmt: skip
+        rows += [
+            ("", k.kernel_type, k.file_name or f"{k.kernel_type}.csv", k.status, "", "")
+            for k in plan.unavailable
+        ]
+        if rows:
+            columns = ["order", "kernel", "CSV", "status", "most dimensions", "method"]
+            self._table(columns, rows, ["order", "most dimensions"])
+
+    def _operands(self) -> None:
+        heading(self._console, "2. Operands")
+        operands = self._plan.operands
+        if operands.shapes:
+            rows = [
+                (i, list(shape), dtype or "unknown", gap)
+                for i, (shape, dtype, gap) in enumerate(
+                    zip(operands.shapes, operands.dtypes, operands.gaps, strict=True)
+                )
+            ]
+            columns = ["operand", "shape", "dtype", "empty places before"]
+            self._table(columns, rows, [columns[0], columns[3]])
+        else:
+            shapes = [list(a.shape) for a in self._plan.invocation.args if isinstance(a, Tensor)]
+            self._line("", f"not looked at; the call has {as_text(shapes)}")
+        outputs = [list(tensor.shape) for tensor in self._plan.invocation.outputs]
+        self._line("outputs", as_text(outputs) if outputs else "not given")
+
+    def _statements(self, steps: Sequence[Step]) -> None:
+        heading(self._console, "3. SQL")
+        if not steps:
+            self._line("", "none: the mapping entry decides")
+        for number, step in enumerate(steps, start=1):
+            self._console.print(f"  statement {number}: {len(step.rows)} rows")
+            for name in step.steps:
+                query = queries.load(name.split("=")[-1])
+                self._console.print(f"    {query.name}: {query.purpose}", soft_wrap=True)
+            self._decisive(step)
+
+    def _decisive(self, step: Step) -> None:
+        columns, cells, numeric = decisive_rows(step, self._plan)
+        if columns:
+            self._console.print()
+            self._table(columns, cells, numeric)
+            self._console.print()
+
+    def _regime(self) -> None:
+        details = self._answer.details
+        if not details.get("exact_fields"):
+            return
+        heading(self._console, "4. Regime and axes")
+        for name, value in details["exact_fields"].items():
+            self._line(name, as_text(value))
+        target = ", ".join(
+            f"{name} = {as_text(value)}" for name, value in details["target"].items()
+        )
+        self._line("target", target)
+        self._line("points", f"{details['raw_count']} measurements in the regime,"
+                   f" {details['aggregated_count']} points on the searched axes")  # fmt: skip
+
+    def _neighbours(self) -> None:
+        details = self._answer.details
+        if details.get("corner_points"):
+            heading(self._console, "5. Neighbours and weights")
+            for axis, (low, high) in details["boundary"].items():
+                self._line(axis, f"{as_text(details['target'][axis])} lies between {as_text(low)}"
+                           f" and {as_text(high)}")  # fmt: skip
+            print_table(self._console, neighbour_table(self._answer))
+        elif details.get("method") == "exact":
+            heading(self._console, "4. Measured rows")
+            self._line("row", f"{details['file']}:{details['line']}")
+            self._line("column", details["latency_column"])
+            self._line("measurements", details["raw_count"])
+            for key in ("asked_shapes", "measured_shapes", "padding_ratio", "dtype_compatible"):
+                if key in details:
+                    self._line(key.replace("_", " "), as_text(details[key]))
+
+    def _attempts(self) -> None:
+        attempts = self._answer.details.get("attempts")
+        if not attempts:
+            return
+        heading(self._console, "4. Attempts")
+        columns = ["kernel", "axes", "status", "rows", "points"]
+        rows = [
+            (a["kernel_type"], " ".join(a.get("axes", [])) or a.get("path", ""), a["status"],
+             a.get("filtered_count"), a.get("aggregated_count"))
+            for a in attempts
+        ]  # fmt: skip
+        self._table(columns, rows, ["rows", "points"])
+
+    def _result(self) -> None:
+        answer = self._answer
+        heading(self._console, "Answer")
+        if answer.source is None:
+            self._line("no answer", answer.miss_reason)
+            return
+        self._line("latency", f"{microseconds(answer.latency_us)} us")
+        self._line("source", f"{answer.source}, confidence {as_text(answer.confidence)}")
+        self._line("rule", answer.shape_match_rule)
+        if answer.kernel_type:
+            self._line("kernel", answer.kernel_type)

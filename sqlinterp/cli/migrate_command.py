@@ -1,0 +1,47 @@
+"""``sqlinterp migrate``: bring a database file up to date."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from sqlinterp import migrations
+from sqlinterp.cli.options import Database
+from sqlinterp.cli.output import data_console, make_table, print_table, say
+from sqlinterp.database import connect_reader, connect_writer, database_path
+
+
+def migrate(
+    db: Database = None,
+    status: Annotated[
+        bool, typer.Option("--status", help="Only show which migrations the file has.")
+    ] = False,
+) -> None:
+    """Apply the schema migrations that a database file lacks."""
+    path = database_path(db)
+    connection = connect_reader(path)
+    try:
+        found = migrations.status(connection)
+    finally:
+        connection.close()
+    if not status:
+        found = _apply(path)
+    rows = [
+        (m.number, m.name, m.applied_at.split(".")[0] if m.applied_at else "pending") for m in found
+    ]
+    print_table(
+        data_console(), make_table(["number", "migration", "applied at (UTC)"], rows, ["number"])
+    )
+
+
+def _apply(path: Path) -> list[migrations.Migration]:
+    """Apply what is missing, renew the views and return the new state."""
+    connection = connect_writer(path)
+    try:
+        done = migrations.migrate(connection)
+        say(f"applied {len(done)} migrations to {path}")
+        return migrations.status(connection)
+    finally:
+        connection.close()

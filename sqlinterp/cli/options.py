@@ -1,0 +1,106 @@
+"""Options and arguments that several commands share."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from sqlinterp.errors import UsageError
+from sqlinterp.policy import PRESETS
+
+Database = Annotated[
+    Path | None,
+    typer.Option(
+        "--db",
+        metavar="FILE",
+        help="Database file; by default $SQLINTERP_DB, then profiling.duckdb.",
+        show_default=False,
+    ),
+]
+Request = Annotated[
+    Path | None,
+    typer.Argument(
+        metavar="FILE",
+        help="File with the invocation as JSON; '-' or nothing reads stdin.",
+        show_default=False,
+    ),
+]
+Version = Annotated[
+    str | None,
+    typer.Option(
+        "--version",
+        metavar="KEY",
+        help="Version key or a unique suffix of it; needed when the file holds several.",
+        show_default=False,
+    ),
+]
+EpSize = Annotated[
+    int | None, typer.Option("--ep-size", min=1, help="Ranks in the expert-parallel group.")
+]
+TpSize = Annotated[
+    int | None, typer.Option("--tp-size", min=1, help="Ranks in the tensor-parallel group.")
+]
+CommGrid = Annotated[
+    str | None,
+    typer.Option(
+        "--comm-grid", metavar="48x8x2", help="Device grid, outermost topology tier first."
+    ),
+]
+SequenceParallel = Annotated[
+    bool, typer.Option("--sequence-parallel", help="Sequence parallelism is on.")
+]
+ExactOnly = Annotated[
+    bool,
+    typer.Option("--disable-profiling-interpolation", help="Answer from measured rows only."),
+]
+Aggregation = Annotated[
+    str,
+    typer.Option(
+        "--aggregation",
+        metavar="NAME",
+        help=f"How repeated measurements become one latency: {', '.join(PRESETS)}.",
+    ),
+]
+
+
+def read_grid(text: str | None) -> tuple[tuple[int, ...], tuple[int, ...]] | None:
+    """Return shape and tiers of a device grid written like ``48x8x2``.
+
+    Raises
+    ------
+    UsageError
+        If the text is no grid.
+
+    Examples
+    --------
+    >>> read_grid("48x8x2")
+    ((48, 8, 2), (0, 1, 2))
+    """
+    if text is None:
+        return None
+    if not re.fullmatch(r"[1-9]\d{0,6}(x[1-9]\d{0,6}){0,5}", text):
+        raise UsageError(f"'{text}' is no device grid", "--comm-grid", "sizes such as 48x8x2")
+    shape = tuple(int(size) for size in text.split("x"))
+    return shape, tuple(range(len(shape)))
+
+
+def query_context(
+    ep_size: int | None,
+    tp_size: int | None,
+    comm_grid: str | None,
+    sequence_parallel: bool,
+    exact_only: bool,
+    aggregation: str,
+) -> dict[str, Any]:
+    """Return the context of a lookup as ``sqlinterp.open`` takes it."""
+    return {
+        "ep_size": ep_size,
+        "tp_size": tp_size,
+        "comm_grid": read_grid(comm_grid),
+        "sequence_parallel": sequence_parallel,
+        "disable_interpolation": exact_only,
+        "aggregation": aggregation,
+    }

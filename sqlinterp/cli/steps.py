@@ -1,0 +1,70 @@
+"""The rows of one SQL statement of a lookup, cut to what decides something."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from sqlinterp.cli.output import as_text, microseconds
+from sqlinterp.lookup.plan import Plan
+from sqlinterp.lookup.statements import Step
+
+Row = dict[str, Any]
+Column = tuple[str, Callable[[Row], Any]]
+_WORDS = ("rule", "formats", "reason", "box", "CSV column", "kernel")
+_MOST_ROWS = 6
+
+
+def decisive_rows(step: Step, plan: Plan) -> tuple[list[str], list[list[Any]], list[str]]:
+    """Return columns, the first different rows, and the names of the numeric columns."""
+    columns = [
+        (title, read)
+        for title, read in _columns(plan)
+        if any(read(row) not in (None, "") for row in step.rows)
+    ]
+    cells: list[list[Any]] = []
+    for row in step.rows:
+        cell = [read(row) for _, read in columns]
+        if cell not in cells:
+            cells.append(cell)
+    titles = [title for title, _ in columns]
+    return titles, cells[:_MOST_ROWS], [title for title in titles if title not in _WORDS]
+
+
+def _columns(plan: Plan) -> list[Column]:
+    names = plan.path.axes if plan.path else ()
+    axes: list[Column] = [(name, _field(f"axis_{i}")) for i, name in enumerate(names, start=1)]
+    return [
+        ("kernel", lambda row: _kernel(plan, row)),
+        ("rule", _field("rule")),
+        ("regime", _field("regime_id")),
+        *axes,
+        ("formats", _field("input_formats")),
+        ("reason", _field("reason")),
+        ("box", lambda row: _box(names, row)),
+        ("CSV column", _field("latency_column")),
+        ("latency us", lambda row: microseconds(row.get("latency_us"))),
+        ("line", lambda row: row.get("line_number", row.get("first_line_number"))),
+        ("rows", _field("measurement_count")),
+        ("padding ratio", _field("padding_ratio")),
+    ]
+
+
+def _field(name: str) -> Callable[[Row], Any]:
+    return lambda row: row.get(name)
+
+
+def _kernel(plan: Plan, row: Row) -> str | None:
+    place = row.get("position")
+    return None if place is None else plan.candidates[place].kernel.kernel_type
+
+
+def _box(names: Sequence[str], row: Row) -> str:
+    """Return the bracket of every axis that varies, ``?`` on a side without a measured value."""
+    sides = []
+    for i, name in enumerate(names, start=1):
+        low, high = row.get(f"lo_{i}"), row.get(f"hi_{i}")
+        if low != high:
+            ends = ["?" if side is None else as_text(side) for side in (low, high)]
+            sides.append(f"{name}:{ends[0]}..{ends[1]}")
+    return ",".join(sides)
