@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Sequence
+from dataclasses import replace
 
 from sqlinterp.lookup.answers import (
     exact_answer,
@@ -12,11 +14,14 @@ from sqlinterp.lookup.answers import (
 )
 from sqlinterp.lookup.catalog import Catalog
 from sqlinterp.lookup.exact import ExactSearch
+from sqlinterp.lookup.handlers import HANDLERS
 from sqlinterp.lookup.interpolate import InterpolationSearch, Outcome
 from sqlinterp.lookup.plan import Plan, make_plan
 from sqlinterp.lookup.statements import Statements
 from sqlinterp.model import Answer, OpInvocation, QueryContext
 from sqlinterp.policy import PRESETS
+
+_BUILT_IN = ("compute", "zero_cost", "accepted_miss")
 
 
 class Engine:
@@ -27,21 +32,34 @@ class Engine:
         self._exact_aggregation, self._aggregation = PRESETS[context.aggregation]
 
     def plan(self, invocation: OpInvocation) -> Plan:
-        """Return the plan of one invocation, for explanations."""
-        return make_plan(invocation, self._catalog, self._context)
+        """Return the plan of one invocation: which path answers it, from which kernels."""
+        plan = make_plan(invocation, self._catalog, self._context)
+        if (
+            plan.miss_reason is None
+            and plan.dispatch not in _BUILT_IN
+            and plan.dispatch not in HANDLERS
+        ):
+            return replace(plan, miss_reason=f"path_unavailable:{plan.dispatch}")
+        return plan
 
     def lookup_many(self, invocations: Sequence[OpInvocation]) -> list[Answer]:
         """Answer invocations in order: exact first, then by the lowest usable dimension."""
         answers: dict[int, Answer] = {}
         open_plans: dict[int, Plan] = {}
+        handled: dict[str, dict[int, Plan]] = defaultdict(dict)
         for number, invocation in enumerate(invocations):
             plan = self.plan(invocation)
             if plan.dispatch in ("zero_cost", "accepted_miss"):
                 answers[number] = zero_cost_answer(plan)
             elif plan.miss_reason is not None:
                 answers[number] = miss_answer(plan, plan.miss_reason, None)
+            elif plan.dispatch in HANDLERS:
+                handled[plan.dispatch][number] = plan
             else:
                 open_plans[number] = plan
+        for dispatch, plans in handled.items():
+            handler = HANDLERS[dispatch](self._statements, self._catalog, self._context)
+            answers.update(handler.answer(plans))
         self._answer_exactly(open_plans, answers)
         remaining = {n: plan for n, plan in open_plans.items() if n not in answers}
         outcomes = self._interpolate(remaining)

@@ -12,8 +12,6 @@ from sqlinterp.model import OpInvocation, QueryContext
 from sqlinterp.paths import Path, compute_path
 from sqlinterp.policy import Policy, effective_policy
 
-COMPUTE = ("compute",)
-
 
 @dataclass(frozen=True)
 class Candidate:
@@ -69,8 +67,8 @@ def make_plan(invocation: OpInvocation, catalog: Catalog, context: QueryContext)
     if entry.dispatch == "query_mode_unknown":
         mode = entry.fields.get("query_mode")
         return replace(plan, miss_reason=f"query_mode_unknown:{mode}")
-    if entry.dispatch not in COMPUTE:
-        return replace(plan, miss_reason=f"path_unavailable:{entry.dispatch}")
+    if entry.dispatch != "compute":
+        return plan
     return _compute_plan(plan, entry, catalog, context)
 
 
