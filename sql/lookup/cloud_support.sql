@@ -6,12 +6,16 @@ with questions as (
         "v_1": "BOOLEAN", "v_2": "BOOLEAN", "v_3": "BOOLEAN", "v_4": "BOOLEAN", "t_1": "DOUBLE", "t_2": "DOUBLE",
         "t_3": "DOUBLE", "t_4": "DOUBLE", "c_1": "DOUBLE", "c_2": "DOUBLE", "c_3": "DOUBLE", "c_4": "DOUBLE"}]'),
         recursive := true)
+), best as (
+    select q.id, min(struct_pack(rank := -(c_1 * axis_1 + c_2 * axis_2 + c_3 * axis_3 + c_4 * axis_4), axis_1, axis_2, axis_3, axis_4,
+        first_line_number := p.first_line_number, measurement_count := p.measurement_count,
+        latency_us := case $aggregation when 'mean' then p.latency_mean_us when 'median' then p.latency_median_us
+            when 'min' then p.latency_min_us else p.latency_first_us end)) as point
+    from questions as q join point as p on p.regime_id = q.regime_id and p.latency_column = q.latency_column
+    where (v_1 or axis_1 = t_1) and (v_2 or axis_2 = t_2) and (v_3 or axis_3 = t_3) and (v_4 or axis_4 = t_4)
+    group by q.id
 )
-select q.id, p.axis_1, p.axis_2, p.axis_3, p.axis_4, p.first_line_number, p.measurement_count,
-    case $aggregation when 'mean' then p.latency_mean_us when 'median' then p.latency_median_us
-        when 'min' then p.latency_min_us else p.latency_first_us end as latency_us
-from questions as q join point as p on p.regime_id = q.regime_id and p.latency_column = q.latency_column
-where (v_1 or axis_1 = t_1) and (v_2 or axis_2 = t_2) and (v_3 or axis_3 = t_3) and (v_4 or axis_4 = t_4)
-qualify row_number() over (partition by q.id order by c_1 * axis_1 + c_2 * axis_2 + c_3 * axis_3 + c_4 * axis_4 desc,
-    axis_1, axis_2, axis_3, axis_4) = 1
-order by q.id
+select id, point.axis_1 as axis_1, point.axis_2 as axis_2, point.axis_3 as axis_3, point.axis_4 as axis_4,
+    point.first_line_number as first_line_number, point.measurement_count as measurement_count,
+    point.latency_us as latency_us
+from best order by id

@@ -60,7 +60,7 @@ class Box:
 def corner_of(row: Row) -> Corner:
     """Return the point that a row describes."""
     return Corner(
-        axes=tuple(row[f"axis_{i}"] for i in AXES),
+        axes=(row["axis_1"], row["axis_2"], row["axis_3"], row["axis_4"]),
         latency_us=row["latency_us"],
         line_number=row["first_line_number"],
         measurement_count=row["measurement_count"],

@@ -34,6 +34,16 @@ class Trait:
     is_relaxed_dtype: bool = False
     rearrangement: str | None = None
 
+    @property
+    def is_swapped(self) -> bool:
+        """Whether (1, n) is stored as (n, 1)."""
+        return self.rearrangement == "index"
+
+    @property
+    def is_folded(self) -> bool:
+        """Whether any of the rules for folded shapes applies."""
+        return self.is_flattened or self.is_merged or self.is_swapped
+
 
 @dataclass(frozen=True)
 class MappedOperator:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import gc
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 
 from sqlinterp.lookup.answers import (
@@ -20,6 +22,19 @@ from sqlinterp.lookup.plan import Plan, make_plan
 from sqlinterp.lookup.statements import Statements
 from sqlinterp.model import Answer, OpInvocation, QueryContext
 from sqlinterp.policy import PRESETS
+
+
+@contextmanager
+def _collection_paused() -> Iterator[None]:
+    """Pause cyclic garbage collection: a batch builds no cycles, and each pass walks all of it."""
+    was_enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_enabled:
+            gc.enable()
+
 
 _BUILT_IN = ("compute", "zero_cost", "accepted_miss")
 
@@ -44,6 +59,10 @@ class Engine:
 
     def lookup_many(self, invocations: Sequence[OpInvocation]) -> list[Answer]:
         """Answer invocations in order: exact first, then by the lowest usable dimension."""
+        with _collection_paused():
+            return self._lookup_many(invocations)
+
+    def _lookup_many(self, invocations: Sequence[OpInvocation]) -> list[Answer]:
         answers: dict[int, Answer] = {}
         open_plans: dict[int, Plan] = {}
         handled: dict[str, dict[int, Plan]] = defaultdict(dict)

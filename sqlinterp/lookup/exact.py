@@ -4,19 +4,52 @@ from __future__ import annotations
 
 import json
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
 from typing import Any
 
-from sqlinterp.lookup.catalog import Catalog
-from sqlinterp.lookup.operands import Operands, rearranged, spellings
+from sqlinterp.lookup.catalog import Catalog, Trait
+from sqlinterp.lookup.operands import Operands, Shape, rearranged, spellings
 from sqlinterp.lookup.plan import Candidate, Plan
 from sqlinterp.lookup.statements import Statements
 
 Row = dict[str, Any]
+Shapes = tuple[Shape, ...]
+
+
+@dataclass(frozen=True)
+class Wish:
+    """One way in which a kernel may have stored a target: its operands and how its keys end."""
+
+    number: int
+    candidate: Candidate
+    trait: Trait
+    shapes: Shapes
+    distance: int
+    suffix: str
+
+
+# Column of the key statement, rule, match quality, and the trait that a kernel needs for it.
+# The keys of transposable kernels start with a letter, so that no other kernel has them.
+_PLAIN = (
+    ("plain", "identity", 0, None),
+    ("bare", "batch_strip", 1, None),
+    ("weights", "transpose", 1, None),
+)
+_FOLDED = (
+    ("flattened", "flatten_3d", 1, "is_flattened"),
+    ("merged", "merge_last_dims", 1, "is_merged"),
+    ("swapped", "singleton_axis_transpose", 1, "is_swapped"),
+)
+_PADDED = (
+    ("padded", "padding", 2, None),
+    ("flattened", "padding", 2, "is_flattened"),
+    ("merged", "padding", 2, "is_merged"),
+)
 
 
 class ExactSearch:
-    """Finds the exact answers of many plans in at most three statements."""
+    """Finds the exact answers of many plans in a handful of statements."""
 
     def __init__(self, statements: Statements, catalog: Catalog, aggregation: str) -> None:
         self._statements, self._catalog, self._aggregation = statements, catalog, aggregation
@@ -28,119 +61,115 @@ class ExactSearch:
         of the kernel, latencies [us] and the place of the first measurement; ``ambiguous`` is set
         when the kernel demands one latency per semantic key and there are several.
         """
-        targets = [
-            target for number, plan in plans.items() for target in self._targets(number, plan)
-        ]
-        found = self._best(plans, self._unpadded(targets))
-        missing = {target["id"] for target in targets if target["id"] not in found} & {
-            number for number, plan in plans.items() if _may_be_padded(plan)
-        }
+        wishes = [wish for number, plan in plans.items() for wish in self._wishes(number, plan)]
+        found = self._best(plans, self._unpadded(wishes))
+        open_numbers = {n for n, plan in plans.items() if n not in found and _may_be_padded(plan)}
+        missing = [wish for wish in wishes if wish.number in open_numbers]
         if missing:
-            padded = self._padded([target for target in targets if target["id"] in missing])
-            found.update(self._best(plans, padded))
+            found.update(self._best(plans, self._padded(missing)))
         return found
 
-    def _targets(self, number: int, plan: Plan) -> Iterable[Row]:
+    def _wishes(self, number: int, plan: Plan) -> Iterator[Wish]:
+        ends = ("", "#cut") if plan.input_limit else ("",)
         for candidate in plan.candidates:
             trait = self._catalog.trait(candidate.kernel.kernel_type)
             for operands in rearranged(plan.operands, trait.rearrangement):
-                yield from self._spelled(number, plan, candidate, operands)
+                for distance, suffix in self._endings(operands, trait, ends):
+                    yield Wish(number, candidate, trait, operands.shapes, distance, suffix)
 
-    def _spelled(
-        self, number: int, plan: Plan, candidate: Candidate, operands: Operands
-    ) -> Iterable[Row]:
-        trait = self._catalog.trait(candidate.kernel.kernel_type)
-        ends = ("", "#cut") if plan.input_limit else ("",)
+    @staticmethod
+    def _endings(
+        operands: Operands, trait: Trait, ends: Iterable[str]
+    ) -> Iterator[tuple[int, str]]:
         for distance, suffix in spellings(operands, trait.is_relaxed_dtype):
             for end in ends:
-                yield {
-                    "id": number,
-                    "file_id": candidate.kernel.file_id,
-                    "position": candidate.position,
-                    "distance": distance,
-                    "shapes": operands.shapes,
-                    "suffix": suffix + end,
-                }
+                yield distance, suffix + end
 
-    def _unpadded(self, targets: list[Row]) -> list[Row]:
-        if not targets:
+    def _unpadded(self, wishes: list[Wish]) -> list[Row]:
+        matches = self._matches(wishes, "lookup.operand_key", _PLAIN)
+        folded = [wish for wish in wishes if wish.trait.is_folded]
+        matches += self._matches(folded, "lookup.operand_key_folded", _FOLDED)
+        return [m for m in matches if m["rule"] == "batch_strip" or not m["is_bare"]]
+
+    def _matches(
+        self, wishes: list[Wish], query: str, forms: Iterable[tuple[str, str, int, str | None]]
+    ) -> list[Row]:
+        """Return the groups under the keys of the wishes, each with rule, quality and kernel."""
+        if not wishes:
             return []
-        shared = {"targets": json.dumps(targets), "aggregation": self._aggregation}
-        families = self._file_families(targets)
-        if not any(families.values()):
-            return self._statements.run(
-                "targets=lookup.target", "keys=lookup.target_key", "matches=lookup.exact_match",
-                **shared,
-            )  # fmt: skip
-        return self._statements.run(
-            "targets=lookup.target", "plain_keys=lookup.target_key",
-            "keys=lookup.target_key_folded", "matches=lookup.exact_match",
-            **shared, **families,
-        )  # fmt: skip
-
-    def _file_families(self, targets: list[Row]) -> dict[str, list[int]]:
-        files = {target["file_id"] for target in targets}
-        names = {file_id: self._catalog.kernel_of(file_id) for file_id in files}
-        traits = {file_id: self._catalog.trait(name) for file_id, name in names.items()}
-        return {
-            "flattened": sorted(i for i, trait in traits.items() if trait.is_flattened),
-            "merged": sorted(i for i, trait in traits.items() if trait.is_merged),
-            "swapped": sorted(i for i, t in traits.items() if t.rearrangement == "index"),
-        }
-
-    def _padded(self, targets: list[Row]) -> list[Row]:
-        families = self._file_families(targets)
-        families.pop("swapped")
-        steps = ["targets=lookup.target", "keys=lookup.target_key_padded"]
-        if any(families.values()):
-            steps[1] = "plain_keys=lookup.target_key_padded"
-            steps.append("keys=lookup.target_key_padded_folded")
-        candidates = self._statements.run(
-            *steps,
-            "candidates=lookup.padded_candidate",
-            targets=json.dumps(targets),
+        shapes = list(dict.fromkeys(wish.shapes for wish in wishes))
+        rows = self._statements.run(query, operands=json.dumps(shapes))
+        keys_of = dict(zip(shapes, rows, strict=True))
+        wanted: dict[tuple[int, str], list[tuple[Wish, str, int]]] = defaultdict(list)
+        for wish in wishes:
+            keys = keys_of[wish.shapes]
+            for column, rule, quality, needed in forms:
+                if needed is None or getattr(wish.trait, needed):
+                    place = (wish.candidate.kernel.file_id or 0, keys[column] + wish.suffix)
+                    wanted[place].append((wish, rule, quality))
+        groups = self._statements.run(
+            "lookup.keyed_group",
+            file_ids=[file_id for file_id, _ in wanted],
+            keys=[key for _, key in wanted],
             aggregation=self._aggregation,
-            **(families if len(steps) > 2 else {}),
         )
+        return [
+            {**group, "id": wish.number, "position": wish.candidate.position, "rule": rule,
+             "distance": wish.distance, "quality": quality, "shapes": wish.shapes}
+            for group in groups
+            for wish, rule, quality in wanted[group["file_id"], group["match_key"]]
+        ]  # fmt: skip
+
+    def _padded(self, wishes: list[Wish]) -> list[Row]:
+        """Return the groups that the targets pad; the dims of each candidate decide in SQL."""
+        candidates = self._matches(wishes, "lookup.operand_key_padded", _PADDED)
         if not candidates:
             return []
         keys = ("id", "position", "distance", "latency_rank", "signature_id", "row_id", "shapes")
-        asked = [{key: row[key] for key in keys} for row in candidates]
+        groups = {
+            (row["id"], row["position"], row["distance"], row["row_id"]): row for row in candidates
+        }
+        asked = [{key: row[key] for key in keys} for row in groups.values()]
         matches = self._statements.run(
             "alignments=lookup.alignment", "slots=lookup.aligned_slot",
             "matches=lookup.padded_match", candidates=json.dumps(asked),
         )  # fmt: skip
-        groups = {(row["id"], row["position"], row["row_id"]): row for row in candidates}
         return [
-            {**groups[row["id"], row["position"], row["row_id"]], **row, "quality": 2}
+            {**groups[row["id"], row["position"], row["distance"], row["row_id"]], **row}
             for row in matches
         ]
 
-    @staticmethod
-    def _best(plans: Mapping[int, Plan], ordered: list[Row]) -> dict[int, Row]:
-        """Take the first row of each plan: the statement has ordered them."""
+    def _best(self, plans: Mapping[int, Plan], matches: list[Row]) -> dict[int, Row]:
+        """Return the best match of each plan, in the order of :meth:`_order`."""
         by_plan: dict[int, list[Row]] = defaultdict(list)
-        for row in ordered:
+        for row in matches:
             by_plan[row["id"]].append(row)
         best = {}
-        for number, matches in by_plan.items():
-            first = matches[0]
+        for number, rows in by_plan.items():
+            first = min(rows, key=self._order)
             candidate = plans[number].candidates[first["position"]]
-            if candidate.is_unique and _is_ambiguous(matches):
+            if candidate.is_unique and _is_ambiguous(first, rows):
                 first["ambiguous"] = True
             best[number] = first
         return best
 
+    def _order(self, row: Row) -> tuple[Any, ...]:
+        """Match quality, padding, dtype, kernel, latency column, content (place for ``first``)."""
+        content = row["row_id"] if self._aggregation == "first" else row["signature_id"]
+        return (*_tie(row), content, row["rule"])
 
-def _is_ambiguous(matches: list[Row]) -> bool:
-    """Whether rows that tie with the best one have different latencies."""
-    keys = ("quality", "padding_ratio", "distance", "position", "latency_rank")
-    best = [matches[0].get(key) for key in keys]
-    tied = [row for row in matches if [row.get(key) for key in keys] == best]
-    latencies = {
-        round(row[side], 12) for row in tied for side in ("latency_min_us", "latency_max_us")
-    }
-    return len(latencies) > 1
+
+def _tie(row: Row) -> tuple[Any, ...]:
+    """Return what decides between matches before their content does."""
+    ratio = row.get("padding_ratio", 1.0)
+    return (row["quality"], ratio, row["distance"], row["position"], row["latency_rank"])
+
+
+def _is_ambiguous(best: Row, rows: list[Row]) -> bool:
+    """Whether matches that tie with the best one have different latencies."""
+    tied = [row for row in rows if _tie(row) == _tie(best)]
+    sides = ("latency_min_us", "latency_max_us")
+    return len({round(row[side], 12) for row in tied for side in sides}) > 1
 
 
 def _may_be_padded(plan: Plan) -> bool:

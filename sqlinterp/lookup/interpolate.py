@@ -151,7 +151,7 @@ def _placement(row: Row, candidate: Candidate, distance: int, fields: Row) -> Pl
     return Placement(
         file_id=candidate.kernel.file_id or 0,
         regime_id=row["regime_id"],
-        axes=tuple(row[f"axis_{i}"] for i in (1, 2, 3, 4)),
+        axes=(row["axis_1"], row["axis_2"], row["axis_3"], row["axis_4"]),
         is_nd=row["is_nd"],
         measurement_count=row["measurement_count"],
         latency_ranks=tuple(row["latency_ranks"]),

@@ -88,7 +88,7 @@ def test_explain_shows_every_step(run: Run, sample: Path) -> None:
         "1. Dispatch",
         "MatMulCommon.csv",
         "2. Operands",
-        "lookup.exact_match",
+        "lookup.keyed_group",
         "paths.matmul",
         "M:64..160,K:1536..3072",
         "M = 100, K = 2000, N = 2304",
