@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import threading
 from collections.abc import Iterable, Mapping
 from typing import Any
 
@@ -59,6 +60,7 @@ class ProfilingDatabase:
             self._connection.close()
             raise
         self._engine = Engine(Statements(self._connection), self._catalog, context)
+        self._lock = threading.Lock()
 
     def versions(self) -> list[str]:
         """Return the keys of the kernel versions in the file, sorted."""
@@ -103,13 +105,15 @@ class ProfilingDatabase:
             except UsageError as error:
                 where = f"invocation {place}" if len(given) > 1 else ""
                 raise UsageError(error.what, where) from error
-        return self._engine.lookup_many(invocations)
+        with self._lock:  # threads that share a connection read each other's results
+            return self._engine.lookup_many(invocations)
 
     def trace(self, op: Invocation) -> tuple[Answer, Engine, list[Step]]:
         """Answer one invocation and return the engine and the statements that ran."""
         log: list[Step] = []
         engine = Engine(Statements(self._connection, log), self._catalog, self.context)
-        return engine.lookup_many([read_invocation(op)])[0], engine, log
+        with self._lock:
+            return engine.lookup_many([read_invocation(op)])[0], engine, log
 
     def dispatch_of(self, op: Invocation) -> str:
         """Return the lookup path that the mapping selects for an invocation."""
