@@ -2,7 +2,7 @@
 -- reads: alignments
 with dims as (
     select id, position, distance, latency_rank, signature_id, row_id, operand_count, slot,
-        ratio, preference, label, may_pad,
+        ratio, preference, label, padded, may_pad,
         unnest(asked) as wanted, unnest(measured) as had
     from alignments where len(asked) = len(measured)
 ), judged_dims as (
@@ -13,10 +13,10 @@ with dims as (
     from dims
 ), judged as (
     select id, position, distance, latency_rank, signature_id, row_id, operand_count, slot,
-        ratio, preference, label, bool_or(is_padded) as is_padded
+        ratio, preference, if(bool_or(is_padded), padded, label) as label, bool_or(is_padded) as is_padded
     from judged_dims
     group by id, position, distance, latency_rank, signature_id, row_id, operand_count, slot, ratio, preference,
-        label
+        label, padded
     having bool_and(fits)
 )
 select * from judged

@@ -3,7 +3,7 @@
 -- order: padding ratio, dtype, kernel, latency column, content
 with matches as (
     select id, position, distance, latency_rank, signature_id, row_id,
-        concat_ws('+', arg_max(label, slot) filter (label <> 'identity'), 'padding') as rule,
+        concat_ws('+', arg_max(label, slot) filter (label not in ('identity', '')), 'padding') as rule,
         product(if(is_padded, ratio, 1.0)) as padding_ratio
     from slots
     group by id, position, distance, latency_rank, signature_id, row_id, operand_count

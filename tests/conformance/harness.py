@@ -54,6 +54,8 @@ class Case:
             answer.latency_us or 0, expected["latency_us"], rel_tol=TOLERANCE, abs_tol=1e-12
         ):
             return False
+        if answer.source == "MEASURED" and expected.get("rule") != answer.shape_match_rule:
+            return False
         return expected.get("kernel_type") in (None, answer.kernel_type)
 
 
