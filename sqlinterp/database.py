@@ -38,15 +38,8 @@ def connect_writer(path: Path) -> duckdb.DuckDBPyConnection:
         path.parent.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise DatabaseError(f"the folder cannot be created: {error}", str(path.parent)) from error
-    connection = duckdb.connect(config=_LOCKED_DOWN)
-    try:
-        # Small row groups let a lookup skip all but one block of a sorted table.
-        quoted = str(path).replace("'", "''")
-        connection.execute(f"attach '{quoted}' as profiling (row_group_size {_ROW_GROUP_SIZE})")
-        connection.execute("use profiling")
-    except duckdb.Error as error:
-        connection.close()
-        raise _cannot_open(path, error) from error
+    # Small row groups let a lookup skip all but one block of a sorted table.
+    connection = _attach(path, f"row_group_size {_ROW_GROUP_SIZE}")
     define_macros(connection)
     return connection
 
@@ -90,18 +83,24 @@ def connect_analyst(
         If there is no such file, or it is no DuckDB database, or a writer holds it.
     """
     _check_file(path)
-    connection = duckdb.connect(config=_LOCKED_DOWN)
-    try:
-        quoted = str(path).replace("'", "''")
-        connection.execute(f"attach '{quoted}' as profiling (read_only)")
-        connection.execute("use profiling")
-    except duckdb.Error as error:
-        connection.close()
-        raise _cannot_open(path, error) from error
+    connection = _attach(path, "read_only")
     closing = {"enable_external_access": "false", "lock_configuration": "true"}
     allowed = {"allowed_paths": [str(writable)]} if writable is not None else {}
     for name, value in {**settings, **allowed, **closing}.items():
         connection.execute(f"set {name} = $value", {"value": value})
+    return connection
+
+
+def _attach(path: Path, option: str) -> duckdb.DuckDBPyConnection:
+    """Open a connection of its own with the file attached and in use."""
+    connection = duckdb.connect(config=_LOCKED_DOWN)
+    try:
+        quoted = str(path).replace("'", "''")
+        connection.execute(f"attach '{quoted}' as profiling ({option})")
+        connection.execute("use profiling")
+    except duckdb.Error as error:
+        connection.close()
+        raise _cannot_open(path, error) from error
     return connection
 
 

@@ -6,8 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from sqlinterp.interpolation import cell_weights, confidence, envelope
-from sqlinterp.lookup.boxes import Corner
+from sqlinterp.interpolation import confidence, envelope
 from sqlinterp.lookup.catalog import Catalog
 from sqlinterp.lookup.interpolate import Outcome
 from sqlinterp.lookup.plan import Plan
@@ -28,7 +27,7 @@ def zero_cost_answer(plan: Plan) -> Answer:
     return Answer(plan.invocation.op, "MEASURED", 0.0, 1.0, kernel, plan.dispatch, None, details)
 
 
-def exact_answer(plan: Plan, row: Row, catalog: Catalog, aggregation: str) -> Answer:
+def exact_answer(plan: Plan, row: Row, aggregation: str) -> Answer:
     """Return the answer of a measured group; padded matches say so and cost confidence."""
     candidate = plan.candidates[row["position"]]
     kernel = candidate.kernel
@@ -163,23 +162,6 @@ def _envelope(solution: Solution) -> tuple[float, float]:
     if len(solution.points) == len(solution.box.group) + 1:
         return solution.latency_us, solution.latency_us
     return envelope(*_arrays(solution))
-
-
-def simplex_weights(solution: Solution) -> list[tuple[Corner, float]]:
-    """Return the points that the value was made from, with their weights, for explanations."""
-    if solution.method == "linear_1d":
-        axis = solution.box.group[0]
-        low, high = solution.points
-        share = (solution.placement.axes[axis] - low.axes[axis]) / (
-            high.axes[axis] - low.axes[axis]
-        )
-        return [(low, 1 - share), (high, share)]
-    points, _, target = _arrays(solution)
-    weights = cell_weights(points, target) if solution.method == "griddata_linear" else None
-    if weights is None:
-        return [(point, 1.0) for point in solution.points]
-    pairs = zip(weights.vertex_indices, weights.weights, strict=True)
-    return [(solution.points[i], weight) for i, weight in pairs]
 
 
 def miss_answer(plan: Plan, exact_reason: str, outcome: Outcome | None) -> Answer:

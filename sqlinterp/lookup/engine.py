@@ -89,9 +89,7 @@ class Engine:
     def _answer_exactly(self, plans: dict[int, Plan], answers: dict[int, Answer]) -> None:
         search = ExactSearch(self._statements, self._catalog, self._exact_aggregation)
         for number, row in search.find(plans).items():
-            answers[number] = exact_answer(
-                plans[number], row, self._catalog, self._exact_aggregation
-            )
+            answers[number] = exact_answer(plans[number], row, self._exact_aggregation)
 
     def _interpolate(self, plans: dict[int, Plan]) -> dict[int, Outcome]:
         usable = {number: plan for number, plan in plans.items() if plan.candidates}
