@@ -18,16 +18,32 @@ class Path:
         Names of ``axis_1`` ... in order of preference for interpolation.
     max_dim : int
         Largest number of axes that may vary together, before policy.
+    is_enriched : bool
+        Whether the path reads more than operands and outputs: EP size, runtime metadata.
+    refuses_conflicts : bool
+        Whether a point whose measurements differ in any recorded field is a miss.
     """
 
     name: str
     axes: tuple[str, ...]
     max_dim: int
+    is_enriched: bool = False
+    refuses_conflicts: bool = False
 
     @property
     def query(self) -> str:
         """Name of the query that places cells on the axes."""
         return f"paths.{self.name}"
+
+    @property
+    def measured_cells(self) -> str:
+        """Name of the query that reads measurements as cells of the path."""
+        return "ingest.measured_cells_enriched" if self.is_enriched else "ingest.measured_cells"
+
+    @property
+    def target_cells(self) -> str:
+        """Name of the query that reads targets as cells of the path."""
+        return "lookup.target_cell_enriched" if self.is_enriched else "lookup.target_cell"
 
     def groups(self, dimension: int) -> list[tuple[int, ...]]:
         """Return the axis groups of one dimension, as axis positions, in order of preference."""
@@ -42,6 +58,9 @@ PATHS = {
         Path("generic_output_numel", ("output_numel",), 1),
     )
 }
+
+# Dispatches whose entries are placed on one path whatever their kernel.
+PATH_OF_DISPATCH: dict[str, str] = {}
 
 
 def compute_path(is_matmul: bool, generic_axis: str) -> Path:

@@ -14,6 +14,7 @@ from sqlinterp.database import (
     load_aliases,
     resolve_version,
 )
+from sqlinterp.definitions import check_derived
 from sqlinterp.errors import UsageError
 from sqlinterp.lookup.catalog import Catalog
 from sqlinterp.lookup.engine import Engine
@@ -52,6 +53,7 @@ class ProfilingDatabase:
         )
         try:
             check_current(self._connection, self.path)
+            check_derived(self._connection, self.path)
             define_macros(self._connection)
             load_aliases(self._connection)
             self.version_key = resolve_version(self.versions(), version)

@@ -8,7 +8,7 @@ with questions as (
         "radius": "DOUBLE", "limit": "INTEGER"}]'),
         recursive := true)
 )
-select q.id, p.axis_1, p.axis_2, p.axis_3, p.axis_4, p.first_line_number, p.measurement_count,
+select q.id, p.axis_1, p.axis_2, p.axis_3, p.axis_4, p.first_line_number, p.measurement_count, p.is_conflicting,
     case $aggregation when 'mean' then p.latency_mean_us when 'median' then p.latency_median_us
         when 'min' then p.latency_min_us else p.latency_first_us end as latency_us,
     sqrt(if(v_1, (axis_1 - c_1) ** 2, 0) + if(v_2, (axis_2 - c_2) ** 2, 0) + if(v_3, (axis_3 - c_3) ** 2, 0)

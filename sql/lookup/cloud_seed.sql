@@ -9,7 +9,7 @@ with questions as (
 ), best as (
     select q.id, min(struct_pack(rank := if(v_1, (axis_1 - t_1) ** 2, 0) + if(v_2, (axis_2 - t_2) ** 2, 0)
         + if(v_3, (axis_3 - t_3) ** 2, 0) + if(v_4, (axis_4 - t_4) ** 2, 0), axis_1, axis_2, axis_3, axis_4,
-        first_line_number := p.first_line_number, measurement_count := p.measurement_count,
+        first_line_number := p.first_line_number, measurement_count := p.measurement_count, is_conflicting := p.is_conflicting,
         latency_us := case $aggregation when 'mean' then p.latency_mean_us when 'median' then p.latency_median_us
             when 'min' then p.latency_min_us else p.latency_first_us end)) as point
     from questions as q join point as p on p.regime_id = q.regime_id and p.latency_column = q.latency_column
@@ -18,5 +18,5 @@ with questions as (
 )
 select id, point.axis_1 as axis_1, point.axis_2 as axis_2, point.axis_3 as axis_3, point.axis_4 as axis_4,
     point.first_line_number as first_line_number, point.measurement_count as measurement_count,
-    point.latency_us as latency_us
+    point.is_conflicting as is_conflicting, point.latency_us as latency_us
 from best order by id, axis_1, axis_2, axis_3, axis_4

@@ -25,7 +25,7 @@ with targets as (
     from wanted as w join clouds as c using (regime_id, group_id, k_1, k_2, k_3, k_4)
     group by w.id, w.regime_id, w.group_id, c.latency_column, c.latency_rank, w.k_1, w.k_2, w.k_3, w.k_4
 )
-select b.* exclude (k_1, k_2, k_3, k_4), c.axis_1, c.axis_2, c.axis_3, c.axis_4, c.first_line_number, c.measurement_count,
+select b.* exclude (k_1, k_2, k_3, k_4), c.axis_1, c.axis_2, c.axis_3, c.axis_4, c.first_line_number, c.measurement_count, c.is_conflicting,
     case $aggregation when 'mean' then c.latency_mean_us when 'median' then c.latency_median_us
         when 'min' then c.latency_min_us else c.latency_first_us end as latency_us
 from boxes as b left join clouds as c

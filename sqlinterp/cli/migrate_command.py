@@ -11,6 +11,8 @@ from sqlinterp import migrations
 from sqlinterp.cli.options import Database
 from sqlinterp.cli.output import data_console, make_table, print_table, say
 from sqlinterp.database import connect_reader, connect_writer, database_path
+from sqlinterp.definitions import is_current
+from sqlinterp.ingestion.derive import rebuild
 
 
 def migrate(
@@ -42,6 +44,9 @@ def _apply(path: Path) -> list[migrations.Migration]:
     try:
         done = migrations.migrate(connection)
         say(f"applied {len(done)} migrations to {path}")
+        if not is_current(connection):
+            rebuild(connection)
+            say("rebuilt keys, regimes and points")
         return migrations.status(connection)
     finally:
         connection.close()

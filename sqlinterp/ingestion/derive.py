@@ -9,8 +9,10 @@ from typing import Any
 import duckdb
 
 from sqlinterp import queries
-from sqlinterp.database import rows
-from sqlinterp.paths import PATHS, compute_path
+from sqlinterp.database import load_aliases, rows
+from sqlinterp.definitions import definition_digest
+from sqlinterp.errors import DatabaseError
+from sqlinterp.paths import PATH_OF_DISPATCH, PATHS, compute_path
 from sqlinterp.policy import effective_policy
 
 _PLACED = (
@@ -18,8 +20,10 @@ _PLACED = (
     " input_limit integer, regime_key varchar, input_formats varchar, output_dtypes varchar,"
     " is_nd boolean, axis_1 double, axis_2 double, axis_3 double, axis_4 double, reason varchar,"
     " path varchar, version_id integer, kernel_type varchar, latency_us double,"
-    " latency_column varchar, latency_rank integer, line_number bigint)"
+    " latency_column varchar, latency_rank integer, line_number bigint, signature_id bigint)"
 )
+
+_COMPUTE_DISPATCHES = ("compute", "quantized_matmul", "mtp_projection")
 
 
 def derive(connection: duckdb.DuckDBPyConnection) -> None:
@@ -28,14 +32,33 @@ def derive(connection: duckdb.DuckDBPyConnection) -> None:
     connection.execute(_PLACED)
     for path in PATHS.values():
         placed = queries.compose(
-            "cells=ingest.measured_cells", f"placed={path.query}", "rows=ingest.place_rows"
+            f"cells={path.measured_cells}", f"placed={path.query}", "rows=ingest.place_rows"
         )
         connection.execute(f"insert into placed_row {placed}", {"path": path.name})
     connection.execute("truncate regime; truncate point; truncate exact_key;")
     connection.execute("truncate dropped_point")
     for name in ("build_regime", "build_point", "row_keys", "count_dropped"):
         connection.execute(queries.load(f"ingest.{name}").body)
-    connection.execute("drop table placed_row")
+    connection.execute("drop table placed_row; truncate derivation;")
+    connection.execute("insert into derivation values ($digest)", {"digest": definition_digest()})
+
+
+def rebuild(connection: duckdb.DuckDBPyConnection) -> None:
+    """Derive everything anew in a transaction of its own.
+
+    Raises
+    ------
+    DatabaseError
+        If it fails; the tables stay as they were.
+    """
+    load_aliases(connection)
+    connection.execute("begin")
+    try:
+        derive(connection)
+        connection.execute("commit")
+    except duckdb.Error as error:
+        connection.execute("rollback")
+        raise DatabaseError(f"cannot rebuild the derived tables: {error}") from error
 
 
 def path_uses(connection: duckdb.DuckDBPyConnection) -> list[tuple[int, str, int]]:
@@ -57,17 +80,22 @@ def path_uses(connection: duckdb.DuckDBPyConnection) -> list[tuple[int, str, int
     policies = _policies(connection)
     uses: set[tuple[int, str, int]] = set()
     mapped: set[int] = set()
+    special = connection.execute("select kernel_type, path from kernel_path").fetchall()
     for entry in rows(connection.execute("select * from op_mapping")):
         kernels = [entry["kernel_type"], *entry["alternate_kernel_types"]]
         version = entry["version_id"]
         found = [files[version, kernel] for kernel in kernels if (version, kernel) in files]
         mapped.update(found)
-        if entry["dispatch"] not in ("compute", "mtp_projection") or not entry["kernel_type"]:
-            continue
-        path = _entry_path(entry, kernels, policies, matmuls)
-        uses.update((file_id, path, entry["tc_input_count"] or 0) for file_id in found)
+        path = PATH_OF_DISPATCH.get(entry["dispatch"])
+        if path is not None:
+            uses.update((file_id, path, 0) for file_id in found)
+        elif entry["dispatch"] in _COMPUTE_DISPATCHES and entry["kernel_type"]:
+            path = _entry_path(entry, kernels, policies, matmuls)
+            uses.update((file_id, path, entry["tc_input_count"] or 0) for file_id in found)
     for (version, kernel), file_id in files.items():
-        if file_id not in mapped:
+        own = [path for name, path in special if name == kernel]
+        uses.update((file_id, path, 0) for path in own)
+        if file_id not in mapped and not own:
             axis = effective_policy(policies[version].get(("kernel", kernel))).generic_axis
             uses.add((file_id, compute_path(kernel in matmuls, axis).name, 0))
     return sorted(uses)

@@ -17,6 +17,7 @@ QUERY_MODES = (
     "attention_sparse_sharedkv",
     "scatter_nd_update_mla",
 )
+SUBCATEGORIES = ("compute_scale", "quantized_matmul")
 _NEEDS_NO_KERNEL = ("composite", "zero_cost", "accepted_miss")
 
 
@@ -53,7 +54,12 @@ def dispatch_of(fields: Mapping[str, Any]) -> str:
         return "query_mode_unknown"
     if fields.get("zero_cost"):
         return "zero_cost"
-    return "accepted_miss" if fields.get("accepted_miss") else "compute"
+    if fields.get("accepted_miss"):
+        return "accepted_miss"
+    subcategory = fields.get("compute_subcategory")
+    if subcategory is None:
+        return "compute"
+    return str(subcategory) if subcategory in SUBCATEGORIES else "compute_subcategory_unknown"
 
 
 def read_entry(operator: str, fields: Any) -> tuple[Entry | None, list[str]]:

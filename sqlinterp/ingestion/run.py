@@ -10,6 +10,7 @@ import duckdb
 
 from sqlinterp import migrations
 from sqlinterp.database import connect_writer, load_aliases
+from sqlinterp.definitions import is_current
 from sqlinterp.errors import DatabaseError, SqlinterpError
 from sqlinterp.ingestion.catalog import Catalog, KnownFile, policy_digest
 from sqlinterp.ingestion.derive import derive
@@ -116,7 +117,7 @@ class _Run:
             self._connection.execute("begin")
             version_ids = [self._load_version(*version) for version in self._versions]
             self._flush()
-            if self._changed:
+            if self._changed or not is_current(self._connection):
                 derive(self._connection)
             summary = summarise(
                 self._connection, str(self._path), version_ids, self._unchanged, self._removed

@@ -12,12 +12,16 @@ AXES = (1, 2, 3, 4)
 
 @dataclass(frozen=True)
 class Corner:
-    """One measured point: axis values, aggregated latency [us] and where it came from."""
+    """One measured point: axis values, aggregated latency [us] and where it came from.
+
+    ``is_conflicting`` says that measurements of different signatures gave different latencies.
+    """
 
     axes: tuple[float, ...]
     latency_us: float
     line_number: int
     measurement_count: int
+    is_conflicting: bool = False
 
 
 @dataclass
@@ -64,6 +68,7 @@ def corner_of(row: Row) -> Corner:
         latency_us=row["latency_us"],
         line_number=row["first_line_number"],
         measurement_count=row["measurement_count"],
+        is_conflicting=row["is_conflicting"],
     )
 
 

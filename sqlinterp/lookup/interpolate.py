@@ -50,6 +50,8 @@ class InterpolationSearch:
         for number, plan in plans.items():
             if plan.path is None:
                 outcomes[number].reason = "interpolation_path_unavailable"
+            elif plan.target_problem is not None:
+                outcomes[number].reason = plan.target_problem
             else:
                 by_path[plan.path.name][number] = plan
         for members in by_path.values():
@@ -82,13 +84,13 @@ class InterpolationSearch:
         cells: list[Row] = []
         for number, plan in plans.items():
             for candidate in plan.candidates:
-                for distance, operands in _spellings(plan.operands):
+                for distance, operands in _spellings(plan.seen.operands):
                     keys.append((number, candidate, distance))
                     cells.append(self._cell(len(cells), plan, candidate, (distance, operands)))
         if not cells:
             return {}
         rows = self._statements.run(
-            "cells=lookup.target_cell", f"placed={path.query}", "regimes=lookup.target_regime",
+            f"cells={path.target_cells}", f"placed={path.query}", "regimes=lookup.target_regime",
             targets=json.dumps(cells), path=path.name,
         )  # fmt: skip
         placements: dict[tuple[int, int], list[Placement]] = defaultdict(list)
@@ -109,19 +111,22 @@ class InterpolationSearch:
         self, item: int, plan: Plan, candidate: Candidate, spelling: tuple[int, Operands]
     ) -> Row:
         distance, operands = spelling
-        outputs = [self._catalog.dtype(t.dtype) or t.dtype for t in plan.invocation.outputs]
+        results = plan.seen.outputs
+        outputs = [self._catalog.dtype(t.dtype) or t.dtype for t in results]
         if distance:
             outputs = ["DT_BF16" if dtype == "FLOAT16" else dtype for dtype in outputs]
         return {
             "item_id": item,
             "file_id": candidate.kernel.file_id,
+            "kernel_type": candidate.kernel.kernel_type,
             "input_limit": plan.input_limit,
             "is_batched": self._catalog.trait(candidate.kernel.kernel_type).is_batched,
             "operand_shapes": operands.shapes,
             "operand_dtypes": operands.dtypes,
             "operand_gaps": operands.gaps,
-            "output_shapes": [t.shape for t in plan.invocation.outputs],
+            "output_shapes": [t.shape for t in results],
             "output_dtypes": outputs,
+            **plan.seen.enrichment,
         }
 
 

@@ -1,16 +1,18 @@
-"""Dispatch: which kernels may answer an invocation, on which path, under which policy."""
+"""The plan of one invocation: which kernels may answer it, on which path, under which policy."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 from sqlinterp.lookup.catalog import Catalog, KernelFile, MappedOperator
-from sqlinterp.lookup.operands import Operands, operands_of
-from sqlinterp.lookup.rewriting import rewrite
-from sqlinterp.model import OpInvocation, QueryContext
-from sqlinterp.paths import Path, compute_path
+from sqlinterp.lookup.operands import Operands
+from sqlinterp.model import OpInvocation, QueryContext, Tensor
+from sqlinterp.paths import Path
 from sqlinterp.policy import Policy, effective_policy
+
+NO_OPERANDS = Operands((), (), ())
 
 
 @dataclass(frozen=True)
@@ -24,6 +26,26 @@ class Candidate:
 
 
 @dataclass(frozen=True)
+class Target:
+    """What a path sees of an invocation: its arguments in the slots of the CSV.
+
+    Attributes
+    ----------
+    operands : Operands
+        Input tensors in the order of the CSV.
+    outputs : tuple of Tensor
+        Results of the call.
+    enrichment : mapping
+        Values of columns of the table ``measurement`` that the call determines, for paths that
+        read them.
+    """
+
+    operands: Operands
+    outputs: tuple[Tensor, ...] = ()
+    enrichment: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
 class Plan:
     """What is to be done for one invocation.
 
@@ -31,23 +53,36 @@ class Plan:
     ----------
     dispatch : str
         Path of the mapping entry, ``unmapped`` when there is none.
-    miss_reason : str or None
-        Why there is no lookup to do at all.
+    operands : Operands
+        What the exact lookup matches.
     candidates : tuple of Candidate
         Kernels whose CSV is loaded, in order of preference.
     unavailable : tuple of KernelFile
         Kernels whose CSV is absent or unusable.
+    path : Path or None
+        Where interpolation places the target, None when it cannot.
+    target : Target or None
+        What the path sees; None stands for the operands and outputs of the call.
+    target_problem : str or None
+        Why the path cannot see the target; exact lookups do not mind.
+    miss_reason : str or None
+        Why there is no lookup to do at all.
+    notes : mapping
+        What answers of the dispatch tell in their details besides.
     """
 
     invocation: OpInvocation
     dispatch: str
-    operands: Operands = field(default_factory=lambda: Operands((), (), ()))
+    operands: Operands = NO_OPERANDS
     candidates: tuple[Candidate, ...] = ()
     unavailable: tuple[KernelFile, ...] = ()
     input_limit: int = 0
     path: Path | None = None
+    target: Target | None = None
+    target_problem: str | None = None
     miss_reason: str | None = None
-    fields: dict[str, Any] = field(default_factory=dict)
+    fields: Mapping[str, Any] = field(default_factory=dict)
+    notes: Mapping[str, Any] = field(default_factory=dict)
 
     @property
     def kernel_names(self) -> list[str]:
@@ -55,45 +90,29 @@ class Plan:
         names = [candidate.kernel.kernel_type for candidate in self.candidates]
         return names + [kernel.kernel_type for kernel in self.unavailable]
 
-
-def make_plan(invocation: OpInvocation, catalog: Catalog, context: QueryContext) -> Plan:
-    """Return the plan of one invocation."""
-    entry = catalog.operators.get(invocation.op)
-    if entry is None:
-        return Plan(invocation, "unmapped", miss_reason="unmapped")
-    plan = Plan(invocation, entry.dispatch, fields=entry.fields)
-    if entry.dispatch in ("zero_cost", "accepted_miss"):
-        return plan
-    if entry.dispatch == "query_mode_unknown":
-        mode = entry.fields.get("query_mode")
-        return replace(plan, miss_reason=f"query_mode_unknown:{mode}")
-    if entry.dispatch != "compute":
-        return plan
-    return _compute_plan(plan, entry, catalog, context)
+    @property
+    def seen(self) -> Target:
+        """What the path sees."""
+        return self.target or Target(self.operands, self.invocation.outputs)
 
 
-def _compute_plan(
-    plan: Plan, entry: MappedOperator, catalog: Catalog, context: QueryContext
+def with_kernels(
+    plan: Plan,
+    kernels: Iterable[str],
+    entry: MappedOperator,
+    catalog: Catalog,
+    context: QueryContext,
 ) -> Plan:
-    operands, problem = operands_of(plan.invocation, catalog)
-    if not operands.shapes:
-        return replace(plan, miss_reason="no_tensor_inputs")
-    rewritten = rewrite(entry, operands.cut(entry.input_limit), context.tp_size)
-    files = [catalog.file(name) for name in rewritten.kernels]
+    """Return the plan with the named kernels as candidates, those without a CSV set apart."""
+    files = [catalog.file(name) for name in kernels]
     loaded = [file for file in files if file.status == "loaded"]
-    policies = {file.kernel_type: kernel_policy(catalog, entry, file, context) for file in files}
-    primary = policies[files[0].kernel_type] if files else effective_policy()
     return replace(
         plan,
-        operands=rewritten.operands,
         candidates=tuple(
-            Candidate(i, file, policies[file.kernel_type], _is_unique(catalog, file))
-            for i, file in enumerate(loaded)
+            Candidate(i, f, kernel_policy(catalog, entry, f, context), _is_unique(catalog, f))
+            for i, f in enumerate(loaded)
         ),
         unavailable=tuple(file for file in files if file.status != "loaded"),
-        input_limit=entry.input_limit,
-        path=_path(entry, catalog, primary),
-        miss_reason=rewritten.miss_reason or problem,
     )
 
 
@@ -116,10 +135,3 @@ def kernel_policy(
 def _is_unique(catalog: Catalog, file: KernelFile) -> bool:
     fields = catalog.policy("selection", file.kernel_type)
     return fields.get("require_semantic_unique") is True
-
-
-def _path(entry: MappedOperator, catalog: Catalog, policy: Policy) -> Path | None:
-    if entry.fields.get("compute_subcategory") == "compute_scale":
-        return None
-    primary = entry.kernels[0]
-    return compute_path(catalog.trait(primary).is_matmul, policy.generic_axis)

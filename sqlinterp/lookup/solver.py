@@ -89,6 +89,7 @@ _PROGRESS = (
     "grid_structure_rejected",
     "degenerate_point_cloud",
     "outside_convex_hull",
+    "duplicate_coordinate_conflict",
 )
 
 
@@ -170,21 +171,23 @@ class Solver:
             return None
         attempt.latency_column = box.latency_column
         attempt.row_count, attempt.point_count = box.row_count, box.point_count
-        exact = next((corner for corner in box.corners if corner.axes == placement.axes), None)
-        if exact is not None:
-            return Solution(placement, box, (exact,), exact.latency_us, "exact_coordinate")
-        status = _structure(box, len(group))
-        if status is None:
-            outcome = yield from self._evaluate(placement, box)
-            if isinstance(outcome, Solution):
+        outcome = yield from self._evaluate(placement, box)
+        if isinstance(outcome, Solution):
+            if not self.path.refuses_conflicts or not any(p.is_conflicting for p in outcome.points):
                 return outcome
-            status = outcome
-        attempt.status = status
+            outcome = "duplicate_coordinate_conflict"
+        attempt.status = outcome
         return None
 
     def _evaluate(
         self, placement: Placement, box: Box
     ) -> Generator[CloudRequest, Any, Solution | str]:
+        exact = next((corner for corner in box.corners if corner.axes == placement.axes), None)
+        if exact is not None:
+            return Solution(placement, box, (exact,), exact.latency_us, "exact_coordinate")
+        status = _structure(box, len(box.group))
+        if status is not None:
+            return status
         if len(box.group) == 1:
             return _on_line(placement, box)
         if self.policy.method == "multilinear":

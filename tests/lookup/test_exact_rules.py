@@ -183,7 +183,7 @@ def test_fractal_weights_are_restored(tmp_path: Path) -> None:
             MM,
             None,
             None,
-            "query_mode_unknown:telepathy",
+            "query_mode_unknown",
         ),
         ({"kernel_type": "Absent"}, MM, None, None, "csv_not_found"),
     ],

@@ -17,6 +17,7 @@ LAYERS = (
     ("errors", "model", "version", "resources"),
     ("database", "queries"),
     ("migrations", "interpolation", "simplices", "certified_cell", "paths", "policy"),
+    ("definitions",),
     ("lookup", "ingestion"),
     ("session", "analyst", "demo"),
     ("cli", "__main__"),

@@ -1,0 +1,17 @@
+-- The targets of a path that reads enrichment columns, under the names of the table measurement; null = not known.
+-- param: targets varchar [JSON list: item, kernel file, input limit, operands, outputs, enrichment]
+select t.*, column_names, false as is_measured
+from (select unnest(from_json($targets, '[{"item_id": "INTEGER", "file_id": "INTEGER", "input_limit": "INTEGER",
+    "kernel_type": "VARCHAR", "is_batched": "BOOLEAN", "operand_shapes": "BIGINT[][]", "operand_dtypes": "VARCHAR[]",
+    "operand_formats": "VARCHAR[]", "operand_gaps": "BIGINT[]", "output_shapes": "BIGINT[][]", "output_dtypes": "VARCHAR[]",
+    "output_formats": "VARCHAR[]", "ep_size": "INTEGER", "avg_seq_len": "DOUBLE", "runtime_avg_seq_len": "DOUBLE",
+    "runtime_batch_size": "BIGINT", "runtime_num_heads": "BIGINT", "runtime_num_key_value_heads": "BIGINT",
+    "runtime_sparse_mode": "BIGINT", "runtime_input_layout": "VARCHAR", "runtime_block_size": "BIGINT",
+    "runtime_quant_mode": "VARCHAR", "runtime_phase": "VARCHAR", "runtime_kv_cache_mode": "VARCHAR",
+    "runtime_metadata_completeness": "VARCHAR", "runtime_actual_seq_lengths_shape": "VARCHAR",
+    "runtime_actual_seq_lengths_values": "VARCHAR", "runtime_actual_seq_lengths_kv_shape": "VARCHAR",
+    "runtime_actual_seq_lengths_kv_values": "VARCHAR", "runtime_block_table_shape": "VARCHAR",
+    "runtime_block_table_valid_blocks": "VARCHAR", "runtime_topk": "BIGINT", "runtime_cache_layout": "VARCHAR",
+    "runtime_sparse_block_size": "BIGINT", "runtime_sparse_indices_pattern": "VARCHAR",
+    "runtime_sparse_indices_valid_count": "BIGINT"}]'), recursive := true)) as t
+join source_file using (file_id)

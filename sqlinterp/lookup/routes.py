@@ -1,0 +1,12 @@
+"""Which planner and handler serve which dispatch; a path registers here, nowhere else."""
+
+from __future__ import annotations
+
+from sqlinterp.lookup.compute import ComputeHandler, compute_plan, exact_only_plan
+from sqlinterp.lookup.services import Route
+
+ROUTES: dict[str, Route] = {
+    "compute": Route(compute_plan, ComputeHandler),
+    "compute_scale": Route(exact_only_plan, ComputeHandler),
+    "quantized_matmul": Route(compute_plan, ComputeHandler),
+}
