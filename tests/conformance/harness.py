@@ -42,14 +42,14 @@ class Case:
         return bool(self.marks()) or "raises" in self.expected
 
     def agrees(self) -> bool:
-        """Whether source, latency, kernel and (for measured answers) rule are as recorded."""
+        """Whether source, latency, kernel, rule (measured) and reason (exact miss) agree."""
         answer, expected = self.answer, self.expected
         if answer is None:
             return False
         if expected.get("source") != answer.source:
             return False
         if answer.source is None:
-            return True
+            return self.kind != "exact" or answer.miss_reason == expected.get("miss_reason")
         if not math.isclose(
             answer.latency_us or 0, expected["latency_us"], rel_tol=TOLERANCE, abs_tol=1e-12
         ):
