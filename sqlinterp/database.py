@@ -13,7 +13,7 @@ from sqlinterp import queries
 from sqlinterp.errors import DatabaseError, UsageError
 
 DEFAULT_FILE = "profiling.duckdb"
-_ROW_GROUP_SIZE = 8192
+_ROW_GROUP_SIZE = 32768
 _LOCKED_DOWN: dict[str, Any] = {
     "autoinstall_known_extensions": "false",
     "autoload_known_extensions": "false",
@@ -55,7 +55,7 @@ def connect_reader(path: Path, **config: Any) -> duckdb.DuckDBPyConnection:
     _check_file(path)
     settings = {**_LOCKED_DOWN, "enable_external_access": "false", **config}
     try:
-        return duckdb.connect(str(path), read_only=True, config=settings)
+        return _quiet(duckdb.connect(str(path), read_only=True, config=settings))
     except duckdb.Error as error:
         raise _cannot_open(path, error) from error
 
@@ -93,7 +93,7 @@ def connect_analyst(
 
 def _attach(path: Path, option: str) -> duckdb.DuckDBPyConnection:
     """Open a connection of its own with the file attached and in use."""
-    connection = duckdb.connect(config=_LOCKED_DOWN)
+    connection = _quiet(duckdb.connect(config=_LOCKED_DOWN))
     try:
         quoted = str(path).replace("'", "''")
         connection.execute(f"attach '{quoted}' as profiling ({option})")
@@ -101,6 +101,12 @@ def _attach(path: Path, option: str) -> duckdb.DuckDBPyConnection:
     except duckdb.Error as error:
         connection.close()
         raise _cannot_open(path, error) from error
+    return connection
+
+
+def _quiet(connection: duckdb.DuckDBPyConnection) -> duckdb.DuckDBPyConnection:
+    """Keep DuckDB from drawing a progress bar on stdout, as it does in interactive sessions."""
+    connection.execute("set enable_progress_bar = false")
     return connection
 
 

@@ -1,7 +1,7 @@
 -- Hardware counters of the new measurements, from files that have any.
 insert into hardware_counter by name
 with counters as (
-    select rowid as staged_id, finite_number(columns(lambda name: list_contains(getvariable('counter_columns'), name)))
+    select staged_id, columns(lambda name: list_contains(getvariable('counter_columns'), name))
     from staged_row where file_id in (select file_id from loading_file where has_counters)
 )
 select row_id, c.* exclude (staged_id)

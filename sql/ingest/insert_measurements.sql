@@ -1,10 +1,10 @@
 -- Usable rows as measurements, with every enrichment column.
 insert into measurement by name
 with enrichments as (
-    select rowid as staged_id,
+    select staged_id,
         columns(lambda name: list_contains(getvariable('enrichment_texts'), name)),
         try_cast(number_cell(columns(lambda name: list_contains(getvariable('enrichment_integers'), name))) as bigint),
-        finite_number(columns(lambda name: list_contains(getvariable('enrichment_doubles'), name)))
+        columns(lambda name: list_contains(getvariable('enrichment_doubles'), name))
     from staged_row where file_id in (select file_id from loading_file where has_enrichment)
 )
 select row_id, file_id, version_id, kernel_type, row_number, line_number, op_state, accelerator_core, input_shapes,

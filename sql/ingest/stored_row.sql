@@ -4,7 +4,7 @@ with usable_rows as (
     select * from operand_row
     where latency_us is not null and staged_id not in (select staged_id from cell_problem where is_fatal)
 ), enriched_rows as (
-    select rowid as staged_id, row(*columns(lambda name: list_contains(getvariable('identity_columns'), name)))::varchar
+    select staged_id, row(*columns(lambda name: list_contains(getvariable('identity_columns'), name)))::varchar
         as enrichment
     from staged_row where file_id in (select file_id from loading_file where has_enrichment)
 ), contents as (

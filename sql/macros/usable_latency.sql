@@ -1,4 +1,3 @@
--- A latency cell as microseconds, or null unless it is finite and positive.
-create or replace temp macro usable_latency(cell) as
-    case when isfinite(try_cast(trim(cell) as double)) and try_cast(trim(cell) as double) > 0
-         then try_cast(trim(cell) as double) end
+-- A latency that can be used: positive microseconds, or null.
+create or replace temp macro usable_latency(latency_us) as
+    case when latency_us > 0 then latency_us end

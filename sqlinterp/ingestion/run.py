@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable
+from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
 
 import duckdb
@@ -15,13 +16,13 @@ from sqlinterp.errors import DatabaseError, SqlinterpError
 from sqlinterp.ingestion.catalog import Catalog, KnownFile, policy_digest
 from sqlinterp.ingestion.derive import derive
 from sqlinterp.ingestion.folders import VersionFolder, communication_folder, find_versions
-from sqlinterp.ingestion.inspection import inspect_file
+from sqlinterp.ingestion.inspection import Inspection, inspect_file
 from sqlinterp.ingestion.mapping import OpMapping, read_mapping
-from sqlinterp.ingestion.staging import LoadingFile, place, prepare, stage
+from sqlinterp.ingestion.staging import LoadingFile, Staging, prepare
 from sqlinterp.ingestion.summary import IngestSummary, summarise
 
 Progress = Callable[[str, int, int], None]
-_ROWS_PER_FLUSH = 400_000
+_ROWS_PER_FLUSH = 150_000
 
 
 def ingest(
@@ -104,6 +105,8 @@ class _Run:
         self._progress = progress or (lambda name, done, total: None)
         self._catalog = Catalog(connection)
         self._known = prepare(connection)
+        self._staging = Staging(connection, self._known)
+        self._inspections: dict[Path, Future[Inspection]] = {}
         self._unchanged: dict[int, int] = {}
         self._removed = 0
         self._batch: list[LoadingFile] = []
@@ -113,8 +116,10 @@ class _Run:
 
     def execute(self) -> IngestSummary:
         """Run everything in one transaction; on failure the file stays as it was."""
+        pool = ThreadPoolExecutor(max_workers=1, thread_name_prefix="inspect")
         try:
             self._connection.execute("begin")
+            self._inspect_ahead(pool)
             version_ids = [self._load_version(*version) for version in self._versions]
             self._flush()
             if self._changed or not is_current(self._connection):
@@ -131,6 +136,14 @@ class _Run:
         except (SqlinterpError, OSError, KeyboardInterrupt):
             self._roll_back()
             raise
+        finally:
+            pool.shutdown(cancel_futures=True)
+
+    def _inspect_ahead(self, pool: ThreadPoolExecutor) -> None:
+        """Let another thread inspect files while the rows of earlier ones are placed."""
+        for version, _, _ in self._versions:
+            for path in version.csv_files:
+                self._inspections[path] = pool.submit(inspect_file, path, self._known.by_header)
 
     def _roll_back(self) -> None:
         try:
@@ -162,7 +175,7 @@ class _Run:
         self._progress(path.name, self._done, self._total)
         self._done += 1
         latency = mapping.overrides("latency", path.stem)
-        inspection = inspect_file(path, self._known.by_header)
+        inspection = self._inspections.pop(path).result()
         if known is not None:
             same = (known.sha256, known.policy_sha256)
             if same == (inspection.sha256, policy_digest(latency)):
@@ -178,9 +191,9 @@ class _Run:
             self._flush()
 
     def _flush(self) -> None:
-        stage(self._connection, self._batch, self._known)
+        self._staging.stage(self._batch)
         for file in self._batch:
             self._catalog.reject_rows(file.file_id, file.inspection, file.rows_staged)
         self._catalog.write_files()
-        place(self._connection, self._batch, self._known)
+        self._staging.place(self._batch)
         self._batch = []

@@ -1,4 +1,4 @@
-"""CSV files into the staging table, and from there to their final place."""
+"""CSV files into staged tables, one per header, and from there to their final place."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ _BASE_COLUMNS = (
     "op_state", "accelerator_core", "input_shapes", "input_dtypes", "input_formats",
     "output_shapes", "output_dtypes", "output_formats",
 )  # fmt: skip
+_LATENCIES = ("average_us", "profiling_average_us", "duration_us")
 _DEFAULT_LONGEST_LINE = 2_000_000
 _NORMALISE = (
-    "ingest.slot_row",
     "ingest.operand_row",
     "ingest.cell_problem",
     "ingest.stored_row",
@@ -42,6 +42,7 @@ class KnownColumns:
     by_header: dict[str, str]
     counters: frozenset[str]
     enrichments: frozenset[str]
+    decimals: frozenset[str]
 
 
 @dataclass
@@ -81,7 +82,7 @@ def prepare(connection: duckdb.DuckDBPyConnection) -> KnownColumns:
     own = [row for row in own if row["column_name"] not in _BASE_COLUMNS]
     enrichments = [row for row in own if not row["column_name"].endswith("_us")]
     groups = {
-        "number_columns": [row for row in known if row["data_type"] in (*integers, "DOUBLE")],
+        "decimal_columns": [row for row in known if row["data_type"] == "DOUBLE"],
         "integer_columns": [row for row in known if row["data_type"] in integers],
         "short_integer_columns": [row for row in known if row["data_type"] == "INTEGER"],
         "duration_columns": [row for row in own if row not in enrichments],
@@ -95,89 +96,128 @@ def prepare(connection: duckdb.DuckDBPyConnection) -> KnownColumns:
     names = {group: {row["column_name"] for row in members} for group, members in groups.items()}
     for group, columns in names.items():
         connection.execute(f"set variable {group} = $columns", {"columns": sorted(columns)})
-    for table in ("staged_row", "loading_file"):
+    for table in ("staged_column", "loading_file"):
         connection.execute(queries.load(f"ingest.{table}").body)
     return KnownColumns(
         {row["csv_name"]: row["column_name"] for row in known},
         frozenset(names["counter_columns"]),
         frozenset(names["enrichment_columns"]),
+        frozenset(names["decimal_columns"]),
     )
 
 
-def stage(
-    connection: duckdb.DuckDBPyConnection, files: list[LoadingFile], known: KnownColumns
-) -> None:
-    """Read inspected files into staging, those of one header together.
+class Staging:
+    """The staged rows of a batch of files: one table per header, one more per repaired file.
 
-    A file with irregular rows is taken apart and read again on its own; the rows that cannot be
-    read become rejections of its inspection.
+    Reading every header into a table of its own costs half of reading them all into one wide
+    table; the view ``staged_row`` puts them together.
     """
-    groups: dict[tuple[str, ...], list[LoadingFile]] = defaultdict(list)
-    for file in files:
-        if not file.inspection.needs_repair:
-            groups[tuple(file.inspection.header)].append(file)
-    for group in groups.values():
-        _read(connection, group, [str(file.inspection.path) for file in group], known)
-    _count(connection, files)
-    for file in files:
-        if file.rows_staged != file.inspection.row_count or file.inspection.needs_repair:
-            _stage_repaired(connection, file, known)
-    _count(connection, files)
 
+    def __init__(self, connection: duckdb.DuckDBPyConnection, known: KnownColumns) -> None:
+        self._connection, self._known = connection, known
+        self._parts: list[str] = []
 
-def _read(
-    connection: duckdb.DuckDBPyConnection,
-    group: list[LoadingFile],
-    paths: list[str],
-    known: KnownColumns,
-) -> None:
-    header, unknown = group[0].inspection.header, group[0].inspection.unknown
-    names = [f"extra:{name}" if name in unknown else known.by_header[name] for name in header]
-    step = "read_csv_with_extra" if unknown else "read_csv"
-    longest = max(file.inspection.longest_line for file in group)
-    parameters: dict[str, Any] = {
-        "paths": paths,
-        "file_ids": [file.file_id for file in group],
-        "columns": dict.fromkeys(names, "VARCHAR"),
-        "longest_line": max(_DEFAULT_LONGEST_LINE, 2 * longest),
-    }
-    if unknown:
-        parameters["extras"] = unknown
-    connection.execute(queries.load(f"ingest.{step}").body, parameters)
+    def stage(self, files: list[LoadingFile]) -> None:
+        """Read inspected files, those of one header together.
 
-
-def _count(connection: duckdb.DuckDBPyConnection, files: list[LoadingFile]) -> None:
-    found = connection.execute(queries.load("ingest.count_staged").body).fetchall()
-    places = {file_id: (first, count) for file_id, first, count in found}
-    for file in files:
-        file.first_row, file.rows_staged = places.get(file.file_id, (None, 0))
-
-
-def _stage_repaired(
-    connection: duckdb.DuckDBPyConnection, file: LoadingFile, known: KnownColumns
-) -> None:
-    inspection = file.inspection
-    repair(inspection)
-    connection.execute(queries.load("ingest.unstage_file").body, {"file_id": file.file_id})
-    with tempfile.TemporaryDirectory(prefix="sqlinterp-") as folder:
-        path = Path(folder) / "repaired.csv"
-        path.write_bytes(inspection.repaired)
-        _read(connection, [file], [str(path)], known)
-    numbers = {"row_numbers": inspection.row_numbers, "line_numbers": inspection.line_numbers}
-    connection.execute(
-        queries.load("ingest.place_staged_rows").body, {"file_id": file.file_id, **numbers}
-    )
-    inspection.repaired = b""
-
-
-def place(
-    connection: duckdb.DuckDBPyConnection, files: list[LoadingFile], known: KnownColumns
-) -> None:
-    """Give every staged row its final place and empty the staging tables."""
-    if files:
-        columns = [
-            {known.by_header.get(name, "") for name in file.inspection.header} for file in files
+        A file with irregular rows is taken apart and read again on its own; the rows that cannot
+        be read become rejections of its inspection.
+        """
+        groups: dict[tuple[str, ...], list[LoadingFile]] = defaultdict(list)
+        for file in files:
+            if not file.inspection.needs_repair:
+                groups[tuple(file.inspection.header)].append(file)
+        part_of: dict[int, str] = {}
+        for group in groups.values():
+            part = self._read(group, [str(file.inspection.path) for file in group])
+            part_of.update((file.file_id, part) for file in group)
+        self._count(files)
+        irregular = [
+            file
+            for file in files
+            if file.rows_staged != file.inspection.row_count or file.inspection.needs_repair
         ]
+        for file in irregular:
+            if file.file_id in part_of:
+                self._run("unstage_file", part_of[file.file_id], {"file_id": file.file_id})
+            self._stage_repaired(file)
+        if irregular:
+            self._count(files)
+
+    def place(self, files: list[LoadingFile]) -> None:
+        """Give every staged row its final place and drop the staged tables."""
+        if files:
+            self._describe(files)
+            for name in _NORMALISE:
+                self._connection.execute(queries.load(name).body)
+        self._connection.execute("drop view if exists staged_row; truncate loading_file;")
+        for part in self._parts:
+            self._connection.execute(f"drop table {part}")
+        self._parts = []
+
+    def _run(self, step: str, part: str, parameters: dict[str, Any], **expressions: str) -> None:
+        """Run a query whose table and number expressions depend on the header."""
+        text = queries.load(f"ingest.{step}").body.replace("staged_part", part)
+        for name, expression in expressions.items():
+            text = text.replace(name, expression)
+        self._connection.execute(text, parameters)
+
+    def _read(self, group: list[LoadingFile], paths: list[str]) -> str:
+        header, unknown = group[0].inspection.header, group[0].inspection.unknown
+        by_header = self._known.by_header
+        names = [f"extra:{name}" if name in unknown else by_header[name] for name in header]
+        part = f"staged_part_{len(self._parts)}"
+        self._parts.append(part)
+        longest = max(file.inspection.longest_line for file in group)
+        parameters: dict[str, Any] = {
+            "paths": paths,
+            "file_ids": [file.file_id for file in group],
+            "columns": dict.fromkeys(names, "VARCHAR"),
+            "longest_line": max(_DEFAULT_LONGEST_LINE, 2 * longest),
+        }
+        if unknown:
+            parameters["extras"] = unknown
+        step = "read_csv_with_extra" if unknown else "read_csv"
+        decimals = [name for name in names if name in self._known.decimals]
+        self._run(step, part, parameters, **_number_expressions(decimals))
+        return part
+
+    def _count(self, files: list[LoadingFile]) -> None:
+        """Put the parts together in one view and note where the rows of each file are."""
+        selects = ["from staged_column"]
+        offset = 0
+        for part in self._parts:
+            # Row ids inside a transaction start anywhere, but ascend without gaps as read.
+            low, high = self._connection.execute(
+                f"select min(rowid), max(rowid) from {part}"
+            ).fetchall()[0]
+            if low is not None:
+                selects.append(f"select rowid - {low} + {offset} as staged_id, * from {part}")
+                offset += high - low + 1
+        view = " union all by name ".join(f"({select})" for select in selects)
+        self._connection.execute(f"create or replace temp view staged_row as {view}")
+        counted = self._connection.execute(queries.load("ingest.count_staged").body).fetchall()
+        places = {file_id: (first, count) for file_id, first, count in counted}
+        for file in files:
+            file.first_row, file.rows_staged = places.get(file.file_id, (None, 0))
+
+    def _stage_repaired(self, file: LoadingFile) -> None:
+        inspection = file.inspection
+        repair(inspection)
+        with tempfile.TemporaryDirectory(prefix="sqlinterp-") as folder:
+            path = Path(folder) / "repaired.csv"
+            path.write_bytes(inspection.repaired)
+            part = self._read([file], [str(path)])
+        numbers = {
+            "row_numbers": inspection.row_numbers,
+            "line_numbers": inspection.line_numbers,
+        }
+        self._run("place_staged_rows", part, numbers)
+        inspection.repaired = b""
+
+    def _describe(self, files: list[LoadingFile]) -> None:
+        by_header = self._known.by_header
+        columns = [{by_header.get(name, "") for name in file.inspection.header} for file in files]
         parameters = {
             "file_ids": [file.file_id for file in files],
             "first_rows": [file.first_row for file in files],
@@ -185,13 +225,18 @@ def place(
             "prefer_profiling": [
                 file.latency.get("prefer_profiling_rows") is True for file in files
             ],
-            "has_counters": [not known.counters.isdisjoint(names) for names in columns],
-            "has_enrichment": [not known.enrichments.isdisjoint(names) for names in columns],
+            "has_counters": [not self._known.counters.isdisjoint(names) for names in columns],
+            "has_enrichment": [not self._known.enrichments.isdisjoint(names) for names in columns],
         }
-        connection.execute(queries.load("ingest.add_loading_files").body, parameters)
-        for name in _NORMALISE:
-            connection.execute(queries.load(name).body)
-    connection.execute("truncate staged_row; truncate loading_file")
+        self._connection.execute(queries.load("ingest.add_loading_files").body, parameters)
+
+
+def _number_expressions(decimals: list[str]) -> dict[str, str]:
+    """Return whether any decimal cell of a row is odd, and all of them as a struct, in SQL."""
+    odd = [f"is_odd_number({name})" for name in decimals]
+    odd += [f"try_cast({name} as double) < 0" for name in decimals if name in _LATENCIES]
+    cells = ", ".join(f"{name} := {name}" for name in decimals)
+    return {"has_odd_number": " or ".join(odd), "number_cells": f"struct_pack({cells})"}
 
 
 def core_ratio(latency: dict[str, Any]) -> float | None:
