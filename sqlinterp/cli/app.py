@@ -15,6 +15,7 @@ from sqlinterp.cli.migrate_command import migrate
 from sqlinterp.cli.output import write_line
 from sqlinterp.cli.quickstart_command import quickstart
 from sqlinterp.cli.sql_command import sql
+from sqlinterp.cli.upgrade_command import upgrade
 from sqlinterp.cli.views_command import views
 from sqlinterp.version import __version__
 
@@ -47,3 +48,4 @@ def describe(
 
 for command in (quickstart, ingest, lookup, explain, sql, views, migrate, demo):
     app.command()(command)
+app.command("upgrade-csv")(upgrade)
