@@ -22,6 +22,10 @@ class Path:
         Whether the path reads more than operands and outputs: EP size, runtime metadata.
     refuses_conflicts : bool
         Whether a point whose measurements differ in any recorded field is a miss.
+    is_dtype_strict : bool
+        Whether a FLOAT16 target is answered by FLOAT16 rows only, never by DT_BF16 ones.
+    regime_steps : tuple of str
+        Steps of a statement that find the regimes of targets, the last one named ``regimes``.
     """
 
     name: str
@@ -29,6 +33,8 @@ class Path:
     max_dim: int
     is_enriched: bool = False
     refuses_conflicts: bool = False
+    is_dtype_strict: bool = False
+    regime_steps: tuple[str, ...] = ("regimes=lookup.target_regime",)
 
     @property
     def query(self) -> str:
@@ -60,7 +66,8 @@ PATHS = {
 }
 
 # Dispatches whose entries are placed on one path whatever their kernel.
-PATH_OF_DISPATCH: dict[str, str] = {}
+PATH_OF_DISPATCH: dict[str, str] = {
+}
 
 
 def compute_path(is_matmul: bool, generic_axis: str) -> Path:

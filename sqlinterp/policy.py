@@ -11,6 +11,8 @@ from typing import Any
 AGGREGATIONS = ("mean", "median", "min", "first")
 PRESETS = {name: (name, name) for name in AGGREGATIONS} | {"reference": ("first", "median")}
 METHODS = ("griddata_linear", "multilinear")
+# Spellings of axis_transform: latencies are linear in the root of the sequence length, or as is.
+TRANSFORMS = {"sqrt": "sqrt", "sqrt_seq": "sqrt", "linear": None}
 _DEFAULTS: dict[str, Any] = {
     "max_interpolation_dim": 3,
     "method": "griddata_linear",
@@ -35,6 +37,10 @@ class Policy:
         ``axis_0`` or ``output_numel`` for kernels without special axes.
     axes : tuple of str or None
         Axes that may vary, None for all of the path.
+    axis_transform : str or None
+        ``sqrt`` when latencies are linear in the root of the sequence length, None as is.
+    quant_mode : str or None
+        Quantisation regime of attention kernels, None when the policy does not tell.
     sha256 : str
         SHA-256 of the canonical JSON of the merged settings.
     """
@@ -43,6 +49,8 @@ class Policy:
     method: str
     generic_axis: str
     axes: tuple[str, ...] | None
+    axis_transform: str | None
+    quant_mode: str | None
     sha256: str
 
 
@@ -53,21 +61,34 @@ def effective_policy(*layers: Mapping[str, Any] | None, aggregation: str = "mean
     """
     merged: dict[str, Any] = dict(_DEFAULTS)
     for layer in layers:
-        merged.update({key: value for key, value in (layer or {}).items() if value is not None})
+        merged.update(_settings(layer or {}))
     merged.pop("kernel_overrides", None)
+    merged["axis_transform"] = TRANSFORMS.get(str(merged["axis_transform"]))
     merged["aggregation"] = aggregation
     text = json.dumps(merged, sort_keys=True, separators=(",", ":"), default=str)
     generic = merged["generic_compute"]
     axis = generic.get("axis") if isinstance(generic, Mapping) else None
     axes = merged["axes"]
     dim = merged["max_interpolation_dim"]
+    quant_mode = merged.get("quant_mode")
     return Policy(
         max_interpolation_dim=dim if isinstance(dim, int) and not isinstance(dim, bool) else 3,
         method=merged["method"] if merged["method"] in METHODS else "griddata_linear",
         generic_axis="output_numel" if axis == "output_numel" else "axis_0",
         axes=tuple(map(str, axes)) if isinstance(axes, list) else None,
+        axis_transform=merged["axis_transform"],
+        quant_mode=quant_mode if isinstance(quant_mode, str) else None,
         sha256=hashlib.sha256(text.encode()).hexdigest(),
     )
+
+
+def _settings(layer: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what a layer sets, ``shape_transform`` under the name that it is an alias of."""
+    told = {key: value for key, value in layer.items() if value is not None}
+    alias = told.pop("shape_transform", None)
+    if alias is not None:
+        told.setdefault("axis_transform", alias)
+    return told
 
 
 def policy_problems(where: str, fields: Mapping[str, Any]) -> list[str]:
@@ -85,4 +106,11 @@ def policy_problems(where: str, fields: Mapping[str, Any]) -> list[str]:
     axes = fields.get("axes")
     if axes is not None and not isinstance(axes, list):
         problems.append(f"{where}.axes is {axes!r}, expected a list")
+    for key in ("axis_transform", "shape_transform"):
+        value = fields.get(key)
+        if value is not None and str(value) not in TRANSFORMS:
+            problems.append(f"{where}.{key} is {value!r}, expected one of {', '.join(TRANSFORMS)}")
+    quant_mode = fields.get("quant_mode")
+    if quant_mode is not None and not isinstance(quant_mode, str):
+        problems.append(f"{where}.quant_mode is {quant_mode!r}, expected text")
     return problems

@@ -7,5 +7,5 @@ select m.* replace (
         case when use.input_limit > 0 then operand_gaps[1:use.input_limit] else operand_gaps end as operand_gaps),
     row_id as item_id, use.input_limit, coalesce(is_batched, false) as is_batched, f.column_names, true as is_measured
 from measurement as m join path_use as use using (file_id) join source_file as f using (file_id)
-left join kernel_trait using (kernel_type)
+left join kernel_trait as t on t.kernel_type = m.kernel_type
 where use.path = $path

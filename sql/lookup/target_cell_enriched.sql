@@ -13,5 +13,5 @@ from (select unnest(from_json($targets, '[{"item_id": "INTEGER", "file_id": "INT
     "runtime_actual_seq_lengths_kv_values": "VARCHAR", "runtime_block_table_shape": "VARCHAR",
     "runtime_block_table_valid_blocks": "VARCHAR", "runtime_topk": "BIGINT", "runtime_cache_layout": "VARCHAR",
     "runtime_sparse_block_size": "BIGINT", "runtime_sparse_indices_pattern": "VARCHAR",
-    "runtime_sparse_indices_valid_count": "BIGINT"}]'), recursive := true)) as t
+    "runtime_sparse_indices_valid_count": "BIGINT", "extra_json": "VARCHAR"}]'), recursive := true)) as t
 join source_file using (file_id)

@@ -24,9 +24,9 @@ _PLACED = (
 
 def derive(connection: duckdb.DuckDBPyConnection) -> None:
     """Rebuild ``exact_key``, ``regime``, ``point`` and ``dropped_point`` from the measurements."""
-    _store_uses(connection)
+    used = _store_uses(connection)
     connection.execute(_PLACED)
-    for path in PATHS.values():
+    for path in (path for path in PATHS.values() if path.name in used):
         placed = queries.compose(
             f"cells={path.measured_cells}", f"placed={path.query}", "rows=ingest.place_rows"
         )
@@ -57,10 +57,14 @@ def rebuild(connection: duckdb.DuckDBPyConnection) -> None:
         raise DatabaseError(f"cannot rebuild the derived tables: {error}") from error
 
 
-def _store_uses(connection: duckdb.DuckDBPyConnection) -> None:
-    """Write down which files are placed on which paths, cut to how many operands."""
+def _store_uses(connection: duckdb.DuckDBPyConnection) -> set[str]:
+    """Write down which files are placed on which paths, cut to how many operands.
+
+    Returns the paths that have any use.
+    """
+    uses = path_uses(connection)
     tables: dict[str, tuple[str, list[Any]]] = {
-        "path_use": ("file_id integer, path varchar, input_limit integer", path_uses(connection)),
+        "path_use": ("file_id integer, path varchar, input_limit integer", uses),
         "cut_use": ("file_id integer, input_limit integer", cut_uses(connection)),
         "path_axes": (
             "path varchar, axis_names varchar[]",
@@ -72,3 +76,4 @@ def _store_uses(connection: duckdb.DuckDBPyConnection) -> None:
         if found:
             places = ", ".join("?" * len(found[0]))
             connection.executemany(f"insert into {name} values ({places})", found)
+    return {path for _, path, _ in uses}

@@ -12,8 +12,9 @@ from sqlinterp.database import rows
 from sqlinterp.paths import PATH_OF_DISPATCH, compute_path
 from sqlinterp.policy import effective_policy
 
-_COMPUTE_DISPATCHES = ("compute", "quantized_matmul", "mtp_projection")
 _MTP_OPERANDS = 2
+# Kernels that children of composites ask for by their first operands: path, how many of them.
+_CHILD_USES = {"QuantBatchMatmulV3": ("matmul", 2), "KvRmsNormRopeCache": ("generic_axis_0", 1)}
 
 Row = dict[str, Any]
 
@@ -45,6 +46,8 @@ def path_uses(connection: duckdb.DuckDBPyConnection) -> list[tuple[int, str, int
     for (version, kernel), file_id in files.items():
         own = [path for name, path in special if name == kernel]
         uses.update((file_id, path, 0) for path in own)
+        if kernel in _CHILD_USES:
+            uses.add((file_id, *_CHILD_USES[kernel]))
         if file_id not in mapped and not own:
             axis = effective_policy(policies[version].get(("kernel", kernel))).generic_axis
             uses.add((file_id, compute_path(kernel in matmuls, axis).name, 0))
@@ -62,7 +65,7 @@ def cut_uses(connection: duckdb.DuckDBPyConnection) -> list[tuple[int, int]]:
                 (entry["version_id"], kernel) for kernel in fields.get("sub_kernels") or []
             ]
             cuts.update((files[key], entry["tc_input_count"]) for key in named if key in files)
-        projection = (entry["version_id"], fields.get("mtp_projection_kernel_type"))
+        projection = (entry["version_id"], str(fields.get("mtp_projection_kernel_type")))
         if projection in files:
             cuts.add((files[projection], _MTP_OPERANDS))
     return sorted(cuts)
@@ -92,10 +95,13 @@ def _policies(connection: duckdb.DuckDBPyConnection) -> dict[int, dict[tuple[str
 def _entry_path(
     entry: Row, policies: dict[int, dict[tuple[str, str], Any]], matmuls: set[str]
 ) -> str | None:
-    if entry["dispatch"] in PATH_OF_DISPATCH:
-        return PATH_OF_DISPATCH[entry["dispatch"]]
+    dispatch = entry["dispatch"]
+    if dispatch == "mtp_projection":  # what is no projection is looked up by the subcategory
+        dispatch = entry["compute_subcategory"] or "compute"
+    if dispatch in PATH_OF_DISPATCH:
+        return PATH_OF_DISPATCH[dispatch]
     kernel = entry["kernel_type"]
-    if entry["dispatch"] not in _COMPUTE_DISPATCHES or not kernel:
+    if dispatch != "compute" or not kernel:
         return None
     own = policies[entry["version_id"]]
     policy = effective_policy(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -96,13 +97,14 @@ def interpolated_answer(plan: Plan, outcome: Outcome, catalog: Catalog, aggregat
 
 
 def _rule_end(solution: Solution) -> str:
-    return "linear" if solution.method == "linear_1d" else solution.method
+    end = "linear" if solution.method == "linear_1d" else solution.method
+    return f"{end}_sqrt" if solution.is_curved else end
 
 
 def _confidence(solution: Solution) -> float:
     bounds = [solution.box.bounds(axis) for axis in solution.box.group]
     lower, upper = (np.array(side) for side in zip(*bounds, strict=True))
-    return confidence(len(bounds), False, lower, upper)
+    return confidence(len(bounds), solution.is_curved, lower, upper)
 
 
 def _interpolation_details(
@@ -133,7 +135,34 @@ def _interpolation_details(
         details["dtype_compatible"] = _DTYPE_NOTES[placement.distance]
     if len(box.group) > 1 and solution.method != "exact_coordinate":
         details["envelope_us"] = list(_envelope(solution))
+    details.update(_transform_details(names, solution))
+    return {**details, **placement.notes, **_path_details(plan)}
+
+
+def _transform_details(names: tuple[str, ...], solution: Solution) -> Row:
+    """Return the varying coordinates as told and as the interpolation takes them, if they differ.
+
+    Source: profiling RFC phase 1, section 5.6 (axis transform).
+    """
+    if not solution.is_curved:
+        return {}
+    box, target = solution.box, solution.placement.axes
+    told = {names[axis]: (target[axis], list(box.bounds(axis))) for axis in box.group}
+    at, bounds = told[names[0]]
+    taken = {**told, names[0]: (math.sqrt(at), [math.sqrt(bound) for bound in bounds])}
+    details: Row = {"axis_transform": f"sqrt({names[0]})"}
+    for when, values in (("pre", told), ("post", taken)):
+        details[f"target_{when}_transform"] = {name: value for name, (value, _) in values.items()}
+        details[f"boundary_{when}_transform"] = {name: ends for name, (_, ends) in values.items()}
     return details
+
+
+def _path_details(plan: Plan) -> Row:
+    """Return which path the plan takes and what its dispatch tells besides."""
+    details: Row = {} if plan.path is None else {"interpolation_path": plan.path.name}
+    selectors = ("query_mode", "compute_subcategory")
+    details.update({key: plan.fields[key] for key in selectors if plan.fields.get(key)})
+    return {**details, **plan.notes}
 
 
 def _corner_points(names: tuple[str, ...], solution: Solution, catalog: Catalog) -> list[Row]:
@@ -151,10 +180,9 @@ def _corner_points(names: tuple[str, ...], solution: Solution, catalog: Catalog)
 
 
 def _arrays(solution: Solution) -> tuple[Any, Any, Any]:
-    group = list(solution.box.group)
-    points = np.array([[point.axes[axis] for axis in group] for point in solution.points])
+    points = np.array([solution.coordinates(point.axes) for point in solution.points])
     values = np.array([point.latency_us for point in solution.points])
-    return points, values, np.array([solution.placement.axes[axis] for axis in group])
+    return points, values, np.array(solution.coordinates(solution.placement.axes))
 
 
 def _envelope(solution: Solution) -> tuple[float, float]:
@@ -170,6 +198,7 @@ def miss_answer(plan: Plan, exact_reason: str, outcome: Outcome | None) -> Answe
         "exact_miss_reason": exact_reason,
         "kernels": plan.kernel_names,
         "attempts": outcome.attempts if outcome else [],
+        **_path_details(plan),
     }
     reason = exact_reason
     if outcome is not None and outcome.reason is not None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,6 +11,8 @@ import duckdb
 
 from sqlinterp.database import rows
 from sqlinterp.policy import Policy
+
+_MTP_OPERANDS = 2
 
 
 @dataclass(frozen=True)
@@ -28,6 +31,7 @@ class Trait:
     """The family of a kernel, from the table ``kernel_trait``."""
 
     is_matmul: bool = False
+    is_transposable: bool = False
     is_batched: bool = False
     is_flattened: bool = False
     is_merged: bool = False
@@ -72,10 +76,7 @@ class Catalog:
         own = {"id": self.version_id}
         self._files = _files(cursor, own["id"])
         self._shared_files = _files(cursor, version["communication_version_id"])
-        self._traits = {
-            row.pop("kernel_type"): Trait(**row)
-            for row in rows(cursor.execute("select * exclude is_transposable from kernel_trait"))
-        }
+        self._traits = _traits(cursor)
         self._aliases = dict(cursor.execute("select alias, dtype from dtype_alias").fetchall())
         self.operators = {
             row["operator"]: _operator(row)
@@ -93,6 +94,11 @@ class Catalog:
             for file in files.values()
         }
         self.dropped_rows = _dropped_rows(cursor)
+        self.stored_cuts = _stored_cuts(self.operators.values(), self._files)
+        self._cut_regimes = _cut_regimes(cursor, self.version_id)
+        self._kernel_paths = dict(
+            cursor.execute("select kernel_type, path from kernel_path").fetchall()
+        )
         self.effective_policies: dict[tuple[str, str, str], Policy] = {}
 
     def file(self, kernel: str) -> KernelFile:
@@ -113,6 +119,14 @@ class Catalog:
         """Return the family of a kernel."""
         return self._traits.get(kernel, Trait())
 
+    def path_of_kernel(self, kernel: str) -> str | None:
+        """Return the path that a kernel has of its own, None when it has none."""
+        return self._kernel_paths.get(kernel)
+
+    def regime_limit(self, file_id: int | None, path: str, limit: int) -> int:
+        """Return ``limit`` if rows cut to so many operands are placed on a path, else 0."""
+        return limit if (file_id, path, limit) in self._cut_regimes else 0
+
     def dtype(self, name: str) -> str | None:
         """Return the database's name of a torch dtype, None when it has none."""
         return self._aliases.get(name.upper())
@@ -132,9 +146,46 @@ def _files(cursor: duckdb.DuckDBPyConnection, version_id: int | None) -> dict[st
     return {row[0]: KernelFile(*row) for row in found}
 
 
+def _traits(cursor: duckdb.DuckDBPyConnection) -> dict[str, Trait]:
+    found = rows(cursor.execute("select * from kernel_trait"))
+    return {row.pop("kernel_type"): Trait(**row) for row in found}
+
+
+def _cut_regimes(
+    cursor: duckdb.DuckDBPyConnection, version_id: int
+) -> frozenset[tuple[int, str, int]]:
+    """Return (file_id, path, operands) of the regimes whose rows are cut to fewer operands."""
+    found = cursor.execute(
+        "select distinct file_id, path, input_limit from regime"
+        " where version_id = $id and input_limit > 0",
+        {"id": version_id},
+    )
+    return frozenset(found.fetchall())
+
+
 def _dropped_rows(cursor: duckdb.DuckDBPyConnection) -> dict[tuple[int, str], int]:
     found = cursor.execute("select file_id, path, sum(row_count) from dropped_point group by all")
     return {(row[0], row[1]): int(row[2]) for row in found.fetchall()}
+
+
+def _stored_cuts(
+    operators: Iterable[MappedOperator], files: Mapping[str, KernelFile]
+) -> frozenset[tuple[int, int]]:
+    """Return (file_id, operands) of the cuts that ``exact_key`` holds keys of.
+
+    Source: the mapping, read as ingest reads it.
+    """
+    cuts = set()
+    for entry in operators:
+        names = {*entry.kernels, *(entry.fields.get("sub_kernels") or ())}
+        if entry.input_limit:
+            cuts |= {(name, entry.input_limit) for name in names}
+        cuts.add((str(entry.fields.get("mtp_projection_kernel_type")), _MTP_OPERANDS))
+    return frozenset(
+        (file.file_id, limit)
+        for name, limit in cuts
+        if (file := files.get(name)) is not None and file.file_id is not None
+    )
 
 
 def _operator(row: dict[str, Any]) -> MappedOperator:

@@ -38,11 +38,6 @@ def compute_plan(plan: Plan, entry: MappedOperator, services: Services) -> Plan:
     )
 
 
-def exact_only_plan(plan: Plan, entry: MappedOperator, services: Services) -> Plan:
-    """Plan a compute entry whose kernels have no path to interpolate on."""
-    return replace(compute_plan(plan, entry, services), path=None)
-
-
 class ComputeHandler:
     """Answers exactly where a row matches, else by the lowest usable dimension."""
 

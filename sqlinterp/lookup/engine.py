@@ -10,6 +10,7 @@ from dataclasses import replace
 
 from sqlinterp.lookup.answers import miss_answer, zero_cost_answer
 from sqlinterp.lookup.catalog import Catalog, MappedOperator
+from sqlinterp.lookup.children import composite_entry
 from sqlinterp.lookup.plan import Plan
 from sqlinterp.lookup.routes import ROUTES
 from sqlinterp.lookup.services import Services
@@ -39,9 +40,16 @@ class Engine:
         self._catalog = catalog
         self._services = Services(statements, catalog, context, self.plan_entry, self.answer_plans)
 
+    @property
+    def catalog(self) -> Catalog:
+        """What the version knows."""
+        return self._catalog
+
     def plan(self, invocation: OpInvocation) -> Plan:
         """Return the plan of one invocation: which path answers it, from which kernels."""
         entry = self._catalog.operators.get(invocation.op)
+        if invocation.children:
+            entry = composite_entry(invocation.op, entry)
         if entry is None:
             return Plan(invocation, "unmapped", miss_reason="unmapped")
         return self.plan_entry(invocation, entry)

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from sqlinterp.lookup.catalog import Catalog, Trait
-from sqlinterp.lookup.operands import Operands, Shape, rearranged, spellings
+from sqlinterp.lookup.operands import Shape, rearranged, spellings
 from sqlinterp.lookup.plan import Candidate, Plan
 from sqlinterp.lookup.statements import Statements
 
@@ -19,7 +19,13 @@ Shapes = tuple[Shape, ...]
 
 @dataclass(frozen=True)
 class Wish:
-    """One way in which a kernel may have stored a target: its operands and how its keys end."""
+    """One way in which a kernel may have stored a target: its operands and how its keys end.
+
+    Attributes
+    ----------
+    cut : int
+        First operands of the rows that count when no key is stored for them, 0 for stored keys.
+    """
 
     number: int
     candidate: Candidate
@@ -27,7 +33,15 @@ class Wish:
     shapes: Shapes
     distance: int
     suffix: str
+    cut: int = 0
 
+    @property
+    def file_id(self) -> int:
+        """File of the kernel."""
+        return self.candidate.kernel.file_id or 0
+
+
+Place = tuple[int, str, int]  # file, key, operands that count where keys are not stored
 
 # Column of the key statement, rule, match quality, and the trait that a kernel needs for it.
 # The keys of transposable kernels start with a letter, so that no other kernel has them.
@@ -48,6 +62,14 @@ _PADDED = (
 )
 
 
+def tried_rules(trait: Trait) -> list[str]:
+    """Return the names of the rules by which rows of a kernel are compared, best match first."""
+    forms = [*_PLAIN, *_FOLDED, *_PADDED]
+    skipped = () if trait.is_transposable else ("transpose",)
+    named = [rule for _, rule, _, needed in forms if needed is None or getattr(trait, needed)]
+    return [rule for rule in dict.fromkeys(named) if rule not in skipped]
+
+
 class ExactSearch:
     """Finds the exact answers of many plans in a handful of statements."""
 
@@ -62,28 +84,30 @@ class ExactSearch:
         when the kernel demands one latency per semantic key and there are several.
         """
         wishes = [wish for number, plan in plans.items() for wish in self._wishes(number, plan)]
-        found = self._best(plans, self._unpadded(wishes))
+        found = self.best(plans, self._unpadded(wishes))
         open_numbers = {n for n, plan in plans.items() if n not in found and _may_be_padded(plan)}
         missing = [wish for wish in wishes if wish.number in open_numbers]
         if missing:
-            found.update(self._best(plans, self._padded(missing)))
+            found.update(self.best(plans, self._padded(missing)))
         return found
 
     def _wishes(self, number: int, plan: Plan) -> Iterator[Wish]:
-        ends = ("", "#cut") if plan.input_limit else ("",)
         for candidate in plan.candidates:
             trait = self._catalog.trait(candidate.kernel.kernel_type)
+            ends = self._ends(candidate, plan.input_limit)
             for operands in rearranged(plan.operands, trait.rearrangement):
-                for distance, suffix in self._endings(operands, trait, ends):
-                    yield Wish(number, candidate, trait, operands.shapes, distance, suffix)
+                for distance, suffix in spellings(operands, trait.is_relaxed_dtype):
+                    for end, cut in ends:
+                        yield Wish(
+                            number, candidate, trait, operands.shapes, distance, suffix + end, cut
+                        )
 
-    @staticmethod
-    def _endings(
-        operands: Operands, trait: Trait, ends: Iterable[str]
-    ) -> Iterator[tuple[int, str]]:
-        for distance, suffix in spellings(operands, trait.is_relaxed_dtype):
-            for end in ends:
-                yield distance, suffix + end
+    def _ends(self, candidate: Candidate, limit: int) -> list[tuple[str, int]]:
+        """Return how the keys end that a kernel may hold a target under, and where they are."""
+        if limit == 0:
+            return [("", 0)]
+        is_stored = (candidate.kernel.file_id, limit) in self._catalog.stored_cuts
+        return [("", 0), ("#cut", 0 if is_stored else limit)]
 
     def _unpadded(self, wishes: list[Wish]) -> list[Row]:
         matches = self._matches(wishes, "lookup.operand_key", _PLAIN)
@@ -100,25 +124,39 @@ class ExactSearch:
         shapes = list(dict.fromkeys(wish.shapes for wish in wishes))
         rows = self._statements.run(query, operands=json.dumps(shapes))
         keys_of = dict(zip(shapes, rows, strict=True))
-        wanted: dict[tuple[int, str], list[tuple[Wish, str, int]]] = defaultdict(list)
+        wanted: dict[Place, list[tuple[Wish, str, int]]] = defaultdict(list)
         for wish in wishes:
             keys = keys_of[wish.shapes]
             for column, rule, quality, needed in forms:
                 if needed is None or getattr(wish.trait, needed):
-                    place = (wish.candidate.kernel.file_id or 0, keys[column] + wish.suffix)
+                    place = (wish.file_id, keys[column] + wish.suffix, wish.cut)
                     wanted[place].append((wish, rule, quality))
-        groups = self._statements.run(
-            "lookup.keyed_group",
-            file_ids=[file_id for file_id, _ in wanted],
-            keys=[key for _, key in wanted],
-            aggregation=self._aggregation,
-        )
         return [
             {**group, "id": wish.number, "position": wish.candidate.position, "rule": rule,
              "distance": wish.distance, "quality": quality, "shapes": wish.shapes}
-            for group in groups
-            for wish, rule, quality in wanted[group["file_id"], group["match_key"]]
+            for place, group in self._groups(wanted)
+            for wish, rule, quality in wanted[place]
         ]  # fmt: skip
+
+    def _groups(self, places: Iterable[Place]) -> Iterator[tuple[Place, Row]]:
+        """Return the groups at the places: by their stored keys, else by keys made on the fly."""
+        stored = [place for place in places if place[2] == 0]
+        for row in self._run("lookup.keyed_group", stored):
+            yield (row["file_id"], row["match_key"], 0), row
+        cut = [place for place in places if place[2] > 0]
+        if cut:
+            limits = [limit for _, _, limit in cut]
+            for row in self._run("lookup.cut_group", cut, limits=limits):
+                yield (row["file_id"], row["match_key"], row["input_limit"]), row
+
+    def _run(self, query: str, places: list[Place], **parameters: list[int]) -> list[Row]:
+        return self._statements.run(
+            query,
+            file_ids=[file_id for file_id, _, _ in places],
+            keys=[key for _, key, _ in places],
+            aggregation=self._aggregation,
+            **parameters,
+        )
 
     def _padded(self, wishes: list[Wish]) -> list[Row]:
         """Return the groups that the targets pad; the dims of each candidate decide in SQL."""
@@ -139,7 +177,7 @@ class ExactSearch:
             for row in matches
         ]
 
-    def _best(self, plans: Mapping[int, Plan], matches: list[Row]) -> dict[int, Row]:
+    def best(self, plans: Mapping[int, Plan], matches: list[Row]) -> dict[int, Row]:
         """Return the best match of each plan, in the order of :meth:`_order`."""
         by_plan: dict[int, list[Row]] = defaultdict(list)
         for row in matches:

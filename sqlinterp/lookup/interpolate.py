@@ -10,7 +10,7 @@ from typing import Any
 
 from sqlinterp.lookup.catalog import Catalog
 from sqlinterp.lookup.operands import Operands, as_half_precision_brain
-from sqlinterp.lookup.plan import Candidate, Plan
+from sqlinterp.lookup.plan import Candidate, Plan, Target
 from sqlinterp.lookup.rounds import Rounds
 from sqlinterp.lookup.solver import Attempt, Placement, Solution, Solver, furthest
 from sqlinterp.lookup.statements import Statements
@@ -84,20 +84,21 @@ class InterpolationSearch:
         cells: list[Row] = []
         for number, plan in plans.items():
             for candidate in plan.candidates:
-                for distance, operands in _spellings(plan.seen.operands):
+                for distance, operands in self._spellings(plan.seen, path):
                     keys.append((number, candidate, distance))
                     cells.append(self._cell(len(cells), plan, candidate, (distance, operands)))
         if not cells:
             return {}
         rows = self._statements.run(
-            f"cells={path.target_cells}", f"placed={path.query}", "regimes=lookup.target_regime",
+            f"cells={path.target_cells}", f"placed={path.query}", *path.regime_steps,
             targets=json.dumps(cells), path=path.name,
         )  # fmt: skip
         placements: dict[tuple[int, int], list[Placement]] = defaultdict(list)
         regimes: dict[int, Row] = {}
         for row in rows:
             number, candidate, distance = keys[row["item_id"]]
-            if row["reason"] is None and row["regime_id"] is not None:
+            has_place = row["reason"] is None and row["regime_id"] is not None
+            if has_place and _has_formats(plans[number], row):
                 fields = regimes.get(row["regime_id"])
                 if fields is None:
                     fields = regimes[row["regime_id"]] = _regime_fields(row)
@@ -106,6 +107,21 @@ class InterpolationSearch:
             elif distance == 0 and (number, candidate.position) not in placements:
                 _note_unplaced(outcomes[number], candidate, row, path)
         return placements
+
+    def _spellings(self, target: Target, path: Path) -> list[tuple[int, Operands]]:
+        """Return the operands as they are, without gaps, and with FLOAT16 read as DT_BF16."""
+        operands, spelled = target.operands, [(0, target.operands)]
+        half = as_half_precision_brain(operands)
+        if half is None and any(self._catalog.dtype(t.dtype) == "FLOAT16" for t in target.outputs):
+            half = operands  # only the results are FLOAT16
+        if half is not None and not path.is_dtype_strict:
+            spelled.append((1, half))
+        plain = [
+            (distance, Operands(o.shapes, o.dtypes, (0,) * len(o.shapes)))
+            for distance, o in spelled
+            if o.has_gaps
+        ]
+        return spelled + plain
 
     def _cell(
         self, item: int, plan: Plan, candidate: Candidate, spelling: tuple[int, Operands]
@@ -119,7 +135,9 @@ class InterpolationSearch:
             "item_id": item,
             "file_id": candidate.kernel.file_id,
             "kernel_type": candidate.kernel.kernel_type,
-            "input_limit": plan.input_limit,
+            "input_limit": self._catalog.regime_limit(
+                candidate.kernel.file_id, plan.path.name if plan.path else "", plan.input_limit
+            ),
             "is_batched": self._catalog.trait(candidate.kernel.kernel_type).is_batched,
             "operand_shapes": operands.shapes,
             "operand_dtypes": operands.dtypes,
@@ -127,19 +145,14 @@ class InterpolationSearch:
             "output_shapes": [t.shape for t in results],
             "output_dtypes": outputs,
             **plan.seen.enrichment,
+            **plan.seen.kernel_enrichment.get(candidate.kernel.kernel_type, {}),
         }
 
 
-def _spellings(operands: Operands) -> list[tuple[int, Operands]]:
-    """Return the operands as they are, without gaps, and with FLOAT16 read as DT_BF16."""
-    half = as_half_precision_brain(operands)
-    spelled = [(0, operands)] + ([(1, half)] if half is not None else [])
-    plain = [
-        (distance, Operands(o.shapes, o.dtypes, (0,) * len(o.shapes)))
-        for distance, o in spelled
-        if o.has_gaps
-    ]
-    return spelled + plain
+def _has_formats(plan: Plan, row: Row) -> bool:
+    """Whether the regime is stored as the target says; most targets may use any format."""
+    declared = plan.seen.enrichment.get("operand_formats")
+    return declared is None or row["input_formats"] == ";".join(declared)
 
 
 def _regime_fields(row: Row) -> Row:
@@ -162,6 +175,9 @@ def _placement(row: Row, candidate: Candidate, distance: int, fields: Row) -> Pl
         latency_ranks=tuple(row["latency_ranks"]),
         distance=distance,
         fields=fields,
+        preference=tuple(row.get("preference") or ()),
+        fixed_axes=frozenset(row.get("fixed_axes") or ()),
+        notes={key: value for key, value in (row.get("notes") or {}).items() if value is not None},
     )
 
 

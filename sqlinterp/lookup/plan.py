@@ -38,11 +38,14 @@ class Target:
     enrichment : mapping
         Values of columns of the table ``measurement`` that the call determines, for paths that
         read them.
+    kernel_enrichment : mapping
+        The same for single kernels, which their policy determines.
     """
 
     operands: Operands
     outputs: tuple[Tensor, ...] = ()
     enrichment: Mapping[str, Any] = field(default_factory=dict)
+    kernel_enrichment: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,8 @@ from typing import Any
 
 from sqlinterp.certified_cell import NearestQuestion, SupportQuestion
 from sqlinterp.lookup.boxes import AXES, Box, Corner, corner_of, read_boxes
-from sqlinterp.lookup.solver import BoxRequest, CloudRequest, Search, Solution, Solver
+from sqlinterp.lookup.placement import BoxRequest, CloudRequest, Solution
+from sqlinterp.lookup.solver import Search, Solver
 from sqlinterp.lookup.statements import Statements
 from sqlinterp.paths import Path
 
@@ -130,6 +131,7 @@ def _cloud_question(number: int, request: CloudRequest) -> tuple[str, Row]:
         "id": number,
         "regime_id": request.box.regime_id,
         "latency_column": request.box.latency_column,
+        "is_curved": request.is_curved,
         **_numbered("v", (axis - 1 in group for axis in AXES)),
         **_numbered("t", request.axes),
     }

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from sqlinterp.lookup.compute import ComputeHandler, compute_plan, exact_only_plan
+from sqlinterp.lookup.compute import ComputeHandler, compute_plan
 from sqlinterp.lookup.services import Route
 
 ROUTES: dict[str, Route] = {
     "compute": Route(compute_plan, ComputeHandler),
-    "compute_scale": Route(exact_only_plan, ComputeHandler),
+    "compute_scale": Route(compute_plan, ComputeHandler),
     "quantized_matmul": Route(compute_plan, ComputeHandler),
 }

@@ -1,0 +1,93 @@
+"""Targets on the axes of measured regimes, what a search asks for, and what it finds."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+from typing import Any
+
+from sqlinterp.certified_cell import Question
+from sqlinterp.lookup.boxes import Box, Corner
+
+
+@dataclass(frozen=True)
+class Placement:
+    """A target on the axes of one measured regime.
+
+    Attributes
+    ----------
+    axes : tuple of float
+        Target coordinates, 0 on unused axes.
+    distance : int
+        0 for the true dtype, 1 when FLOAT16 is answered by DT_BF16 rows.
+    preference : tuple of float
+        What the regime differs in although it may answer, least first: padding ratio, gap.
+    fixed_axes : frozenset of int
+        Places of axes that may not vary, because target or rows do not tell them.
+    notes : dict
+        What answers from the regime tell in their details besides.
+    """
+
+    file_id: int
+    regime_id: int
+    axes: tuple[float, ...]
+    is_nd: bool
+    measurement_count: int
+    latency_ranks: tuple[int, ...]
+    distance: int
+    fields: dict[str, Any]
+    preference: tuple[float, ...] = ()
+    fixed_axes: frozenset[int] = frozenset()
+    notes: dict[str, Any] = field(default_factory=dict)
+
+    @property
+    def rank(self) -> tuple[Any, ...]:
+        """Order in which the regimes of a target are searched."""
+        return (self.preference, self.distance)
+
+
+@dataclass(frozen=True)
+class BoxRequest:
+    """Asks for the boxes of all placements in the axis groups of one dimension."""
+
+    placements: tuple[Placement, ...]
+    dimension: int
+
+
+@dataclass(frozen=True)
+class CloudRequest:
+    """Asks for points of the cloud of a box; ``question`` None asks for the orthant seeds.
+
+    Centres, radii and directions of a curved request are in the transformed space.
+    """
+
+    box: Box
+    axes: tuple[float, ...]
+    question: Question | None
+    is_curved: bool = False
+
+
+@dataclass(frozen=True)
+class Solution:
+    """An interpolated or exactly measured coordinate; ``is_curved`` when in the root of axis 1."""
+
+    placement: Placement
+    box: Box
+    points: tuple[Corner, ...]
+    latency_us: float
+    method: str
+    is_curved: bool = False
+
+    def coordinates(self, axes: tuple[float, ...]) -> list[float]:
+        """Return the coordinates on the varying axes in which the answer is linear."""
+        return coordinates(axes, self.box.group, self.is_curved)
+
+
+def coordinates(
+    axes: tuple[float, ...], group: tuple[int, ...], is_curved: bool = False
+) -> list[float]:
+    """Return the values of the axes of a group, the first axis by its root when it is curved."""
+    values = [axes[axis] for axis in group]
+    if is_curved and group[0] == 0:
+        values[0] = math.sqrt(values[0])
+    return values
