@@ -62,11 +62,18 @@ PATHS = {
         Path("matmul", ("M", "K", "N"), 3),
         Path("generic_axis_0", ("axis_0",), 1),
         Path("generic_output_numel", ("output_numel",), 1),
+        Path(
+            "elementwise",
+            ("axis_0", "axis_1"),
+            2,
+            regime_steps=("matches=lookup.target_regime", "regimes=lookup.elementwise_regime"),
+        ),
     )
 }
 
 # Dispatches whose entries are placed on one path whatever their kernel.
 PATH_OF_DISPATCH: dict[str, str] = {
+    "elementwise": "elementwise",
 }
 
 

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from sqlinterp.lookup.communication import CommunicationHandler, communication_plan
 from sqlinterp.lookup.compute import ComputeHandler, compute_plan
+from sqlinterp.lookup.elementwise import ElementwiseHandler, elementwise_plan
 from sqlinterp.lookup.services import Route
 
 ROUTES: dict[str, Route] = {
     "communication": Route(communication_plan, CommunicationHandler),
     "compute": Route(compute_plan, ComputeHandler),
+    "elementwise": Route(elementwise_plan, ElementwiseHandler),
     "compute_scale": Route(compute_plan, ComputeHandler),
     "quantized_matmul": Route(compute_plan, ComputeHandler),
 }
