@@ -62,6 +62,7 @@ PATHS = {
         Path("matmul", ("M", "K", "N"), 3),
         Path("generic_axis_0", ("axis_0",), 1),
         Path("generic_output_numel", ("output_numel",), 1),
+        Path("moe_fused", ("tokens",), 1, is_enriched=True, refuses_conflicts=True),
         Path(
             "elementwise",
             ("axis_0", "axis_1"),
@@ -73,6 +74,7 @@ PATHS = {
 
 # Dispatches whose entries are placed on one path whatever their kernel.
 PATH_OF_DISPATCH: dict[str, str] = {
+    "moe_fused": "moe_fused",
     "elementwise": "elementwise",
 }
 

@@ -5,9 +5,13 @@ from __future__ import annotations
 from sqlinterp.lookup.communication import CommunicationHandler, communication_plan
 from sqlinterp.lookup.compute import ComputeHandler, compute_plan
 from sqlinterp.lookup.elementwise import ElementwiseHandler, elementwise_plan
+from sqlinterp.lookup.moe import MoeHandler, moe_plan
+from sqlinterp.lookup.mtp import MtpHandler, mtp_plan
 from sqlinterp.lookup.services import Route
 
 ROUTES: dict[str, Route] = {
+    "moe_fused": Route(moe_plan, MoeHandler),
+    "mtp_projection": Route(mtp_plan, MtpHandler),
     "communication": Route(communication_plan, CommunicationHandler),
     "compute": Route(compute_plan, ComputeHandler),
     "elementwise": Route(elementwise_plan, ElementwiseHandler),
