@@ -62,6 +62,8 @@ PATHS = {
         Path("matmul", ("M", "K", "N"), 3),
         Path("generic_axis_0", ("axis_0",), 1),
         Path("generic_output_numel", ("output_numel",), 1),
+        Path("compute_scale", ("M", "K"), 2, is_enriched=True, is_dtype_strict=True),
+        Path("quantized_matmul", ("M", "K", "N"), 3, is_enriched=True),
         Path("moe_fused", ("tokens",), 1, is_enriched=True, refuses_conflicts=True),
         Path(
             "elementwise",
@@ -74,6 +76,8 @@ PATHS = {
 
 # Dispatches whose entries are placed on one path whatever their kernel.
 PATH_OF_DISPATCH: dict[str, str] = {
+    "compute_scale": "compute_scale",
+    "quantized_matmul": "quantized_matmul",
     "moe_fused": "moe_fused",
     "elementwise": "elementwise",
 }
