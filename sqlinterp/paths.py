@@ -71,6 +71,15 @@ PATHS = {
             2,
             regime_steps=("matches=lookup.target_regime", "regimes=lookup.elementwise_regime"),
         ),
+        Path("scatter_nd_update_mla", ("tokens",), 1, refuses_conflicts=True),
+        Path(
+            "attention_lightning_indexer",
+            ("tokens", "cache_blocks"),
+            2,
+            is_enriched=True,
+            refuses_conflicts=True,
+        ),
+        Path("attention_sparse_sharedkv", ("tokens",), 1, is_enriched=True, refuses_conflicts=True),
     )
 }
 
@@ -80,6 +89,9 @@ PATH_OF_DISPATCH: dict[str, str] = {
     "quantized_matmul": "quantized_matmul",
     "moe_fused": "moe_fused",
     "elementwise": "elementwise",
+    "scatter_nd_update_mla": "scatter_nd_update_mla",
+    "attention_lightning_indexer": "attention_lightning_indexer",
+    "attention_sparse_sharedkv": "attention_sparse_sharedkv",
 }
 
 

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from sqlinterp.lookup.cache_update import CacheUpdateHandler, cache_update_plan
 from sqlinterp.lookup.communication import CommunicationHandler, communication_plan
 from sqlinterp.lookup.compute import ComputeHandler, compute_plan
+from sqlinterp.lookup.coordinate import LeafHandler
 from sqlinterp.lookup.elementwise import ElementwiseHandler, elementwise_plan
 from sqlinterp.lookup.moe import MoeHandler, moe_plan
 from sqlinterp.lookup.mtp import MtpHandler, mtp_plan
@@ -13,8 +15,12 @@ from sqlinterp.lookup.quantisation import (
     quantized_matmul_plan,
 )
 from sqlinterp.lookup.services import Route
+from sqlinterp.lookup.sparse_attention import sparse_attention_plan
 
 ROUTES: dict[str, Route] = {
+    "scatter_nd_update_mla": Route(cache_update_plan, CacheUpdateHandler),
+    "attention_lightning_indexer": Route(sparse_attention_plan, LeafHandler),
+    "attention_sparse_sharedkv": Route(sparse_attention_plan, LeafHandler),
     "moe_fused": Route(moe_plan, MoeHandler),
     "mtp_projection": Route(mtp_plan, MtpHandler),
     "communication": Route(communication_plan, CommunicationHandler),
