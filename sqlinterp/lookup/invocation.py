@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from sqlinterp.errors import UsageError
+from sqlinterp.lookup.simulator_call import from_call, is_call
 from sqlinterp.model import Argument, ChildInvocation, OpInvocation, Tensor
 
 _LARGEST_DIM = 2**40
@@ -14,8 +15,8 @@ _KEYS = {"op", "args", "kwargs", "outputs", "children"}
 _CHILD_KEYS = _KEYS | {"kernel", "alternates", "query_mode", "tc_input_count"}
 
 
-def read_invocation(given: OpInvocation | Mapping[str, Any] | str | bytes) -> OpInvocation:
-    """Return the invocation that a dictionary or JSON text describes.
+def read_invocation(given: Any) -> OpInvocation:
+    """Return the invocation that a dictionary, JSON text or a simulator's own object describes.
 
     Raises
     ------
@@ -24,8 +25,10 @@ def read_invocation(given: OpInvocation | Mapping[str, Any] | str | bytes) -> Op
     """
     if isinstance(given, OpInvocation):
         return given
+    if is_call(given):
+        return from_call(given)
     if isinstance(given, (str, bytes)):
-        given = _parse(given)
+        given = parse_json(given)
     problems: list[str] = []
     invocation = _invocation(given, "", problems)
     if invocation is None or problems:
@@ -33,7 +36,14 @@ def read_invocation(given: OpInvocation | Mapping[str, Any] | str | bytes) -> Op
     return invocation
 
 
-def _parse(text: str | bytes) -> Any:
+def parse_json(text: str | bytes) -> Any:
+    """Return what JSON text holds.
+
+    Raises
+    ------
+    UsageError
+        If it is no JSON.
+    """
     try:
         return json.loads(text)
     except (ValueError, RecursionError) as error:

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from sqlinterp.lookup.cache_children import CacheHandler, cache_plan
 from sqlinterp.lookup.cache_update import CacheUpdateHandler, cache_update_plan
 from sqlinterp.lookup.communication import CommunicationHandler, communication_plan
+from sqlinterp.lookup.composite import CompositeHandler, composite_plan
 from sqlinterp.lookup.compute import ComputeHandler, compute_plan
 from sqlinterp.lookup.coordinate import LeafHandler
 from sqlinterp.lookup.elementwise import ElementwiseHandler, elementwise_plan
+from sqlinterp.lookup.mlapo_child import MlapoHandler, mlapo_plan
 from sqlinterp.lookup.moe import MoeHandler, moe_plan
 from sqlinterp.lookup.mtp import MtpHandler, mtp_plan
 from sqlinterp.lookup.quantisation import (
@@ -21,6 +24,10 @@ ROUTES: dict[str, Route] = {
     "scatter_nd_update_mla": Route(cache_update_plan, CacheUpdateHandler),
     "attention_lightning_indexer": Route(sparse_attention_plan, LeafHandler),
     "attention_sparse_sharedkv": Route(sparse_attention_plan, LeafHandler),
+    "composite": Route(composite_plan, CompositeHandler),
+    "cache_postprocess": Route(cache_plan, CacheHandler),
+    "scatter_cache_write": Route(cache_plan, CacheHandler),
+    "mlapo_preprocess": Route(mlapo_plan, MlapoHandler),
     "moe_fused": Route(moe_plan, MoeHandler),
     "mtp_projection": Route(mtp_plan, MtpHandler),
     "communication": Route(communication_plan, CommunicationHandler),

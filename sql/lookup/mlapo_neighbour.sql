@@ -1,0 +1,16 @@
+-- Groups of equal measurements at the token counts next to the target, below and above, or at the target itself.
+-- param: aggregation varchar [mean, median, min or first]
+-- reads: matches
+with groups as (
+    select id, position, distance, file_id, wanted, num_tokens, signature_id, latency_rank, latency_column,
+        min(row_id) as row_id, arg_min(line_number, row_id) as line_number, count(*) as measurement_count,
+        min(latency_us) as latency_min_us, max(latency_us) as latency_max_us,
+        case $aggregation when 'mean' then avg(latency_us order by latency_us) when 'median' then median(latency_us)
+            when 'min' then min(latency_us) else arg_min(latency_us, row_id) end as latency_us
+    from matches
+    group by id, position, distance, file_id, wanted, num_tokens, signature_id, latency_rank, latency_column
+)
+select * from groups
+qualify num_tokens = max(num_tokens) filter (num_tokens <= wanted) over (partition by id, position, latency_rank)
+    or num_tokens = min(num_tokens) filter (num_tokens >= wanted) over (partition by id, position, latency_rank)
+order by id, position, latency_rank, num_tokens, signature_id
