@@ -36,7 +36,7 @@ with groups as (
 ), keys as (
     select *, unnest([{'key': plain_key, 'is_bare': false}]
         || if(bare_key <> plain_key, [{'key': bare_key, 'is_bare': true}], [])
-        || if(is_transposable and len(shapes) > 1, [{'key': 's' || sorted_weights(bare)::varchar, 'is_bare': false}], [])
+        || if(is_transposable and len(shapes) > 1, [{'key': 's' || sorted_weights(shapes)::varchar, 'is_bare': false}], [])
         || list_transform(padded_keys, lambda key: {'key': 'p' || key, 'is_bare': false})) as form
     from keyed_forms
 )

@@ -1,6 +1,6 @@
 -- Keys of operand lists: as they are, without a leading 1, and with the dims of weights in ascending order.
 -- param: operands varchar [JSON list of operand lists, each a list of shapes]
 -- source: the same macros as sql/ingest/row_keys.sql
-select shapes::varchar as plain, bare::varchar as bare, 's' || sorted_weights(bare)::varchar as weights
+select shapes::varchar as plain, bare::varchar as bare, 's' || sorted_weights(shapes)::varchar as weights
 from (select shapes, bare_shapes(shapes) as bare
       from (select unnest(from_json($operands, '["BIGINT[][]"]')) as shapes))
