@@ -39,5 +39,5 @@ def explain(
         invocation = read_invocation(single)
         answer, engine, steps = database.trace(invocation)
         plan = engine.plan(invocation)
-        Explanation(data_console(), database.version_key, plan, answer).show(steps)
+        Explanation(data_console(), engine, plan, answer).show(steps)
     raise typer.Exit(1 if answer.source is None else 0)

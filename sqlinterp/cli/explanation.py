@@ -11,7 +11,10 @@ from rich.console import Console
 from sqlinterp import queries
 from sqlinterp.cli.neighbours import neighbour_table
 from sqlinterp.cli.output import as_text, heading, make_table, microseconds, print_table
+from sqlinterp.cli.parts import bracket_rows, fit_lines, part_rows
 from sqlinterp.cli.steps import decisive_rows
+from sqlinterp.lookup.engine import Engine
+from sqlinterp.lookup.exact import tried_rules
 from sqlinterp.lookup.plan import Plan
 from sqlinterp.lookup.statements import Step
 from sqlinterp.model import Answer, Tensor
@@ -26,8 +29,8 @@ _DISPATCH = {
 class Explanation:
     """Writes how one invocation was answered."""
 
-    def __init__(self, console: Console, version_key: str, plan: Plan, answer: Answer) -> None:
-        self._console, self._version_key = console, version_key
+    def __init__(self, console: Console, engine: Engine, plan: Plan, answer: Answer) -> None:
+        self._console, self._catalog = console, engine.catalog
         self._plan, self._answer = plan, answer
 
     def show(self, steps: Sequence[Step]) -> None:
@@ -37,6 +40,7 @@ class Explanation:
         self._statements(steps)
         self._regime()
         self._neighbours()
+        self._parts()
         self._attempts()
         self._result()
 
@@ -50,7 +54,7 @@ class Explanation:
 
     def _dispatch(self) -> None:
         plan = self._plan
-        self._console.print(f"{plan.invocation.op} in {self._version_key}", style="bold")
+        self._console.print(f"{plan.invocation.op} in {self._catalog.version_key}", style="bold")
         heading(self._console, "1. Dispatch")
         self._line("path", plan.dispatch)
         if plan.dispatch in _DISPATCH:
@@ -102,6 +106,8 @@ class Explanation:
                 query = queries.load(name.split("=")[-1])
                 self._console.print(f"    {query.name}: {query.purpose}", soft_wrap=True)
             self._decisive(step)
+        if self._plan.dispatch == "compute":
+            self._rules()
 
     def _decisive(self, step: Step) -> None:
         columns, cells, numeric = decisive_rows(step, self._plan)
@@ -126,7 +132,12 @@ class Explanation:
 
     def _neighbours(self) -> None:
         details = self._answer.details
-        if details.get("corner_points"):
+        if details.get("method") == "alpha_beta":
+            heading(self._console, "5. Fit")
+            for label, value in fit_lines(details):
+                self._line(label, value)
+            self._table(*bracket_rows(details))
+        elif details.get("corner_points"):
             heading(self._console, "5. Neighbours and weights")
             for axis, (low, high) in details["boundary"].items():
                 self._line(axis, f"{as_text(details['target'][axis])} lies between {as_text(low)}"
@@ -141,6 +152,17 @@ class Explanation:
                 if key in details:
                     self._line(key.replace("_", " "), as_text(details[key]))
 
+    def _parts(self) -> None:
+        if self._answer.details.get("sub_kernels"):
+            heading(self._console, "4. Parts")
+            self._table(*part_rows(self._answer.details["sub_kernels"]))
+
+    def _rules(self) -> None:
+        """Write which rules of the exact lookup were tried, and which one matched."""
+        for candidate in self._plan.candidates:
+            tried = tried_rules(self._catalog.trait(candidate.kernel.kernel_type))
+            self._line("rules tried", f"{candidate.kernel.kernel_type}: {', '.join(tried)}")
+
     def _attempts(self) -> None:
         attempts = self._answer.details.get("attempts")
         if not attempts:
@@ -153,6 +175,20 @@ class Explanation:
             for a in attempts
         ]  # fmt: skip
         self._table(columns, rows, ["rows", "points"])
+        self._unmatched_regime(attempts)
+
+    def _unmatched_regime(self, attempts: Sequence[dict[str, Any]]) -> None:
+        """Write the regime that no measured row has, field by field."""
+        unmatched = [
+            a for a in attempts if a["status"] == "regime_key_unmatched" and a.get("regime")
+        ]
+        if not unmatched:
+            return
+        self._console.print()
+        self._line("", f"no row of {unmatched[0]['kernel_type']} has this regime:")
+        for name, value in unmatched[0]["regime"].items():
+            if value is not None:
+                self._line(name, as_text(value))
 
     def _result(self) -> None:
         answer = self._answer
@@ -161,7 +197,11 @@ class Explanation:
             self._line("no answer", answer.miss_reason)
             return
         self._line("latency", f"{microseconds(answer.latency_us)} us")
-        self._line("source", f"{answer.source}, confidence {as_text(answer.confidence)}")
-        self._line("rule", answer.shape_match_rule)
-        if answer.kernel_type:
-            self._line("kernel", answer.kernel_type)
+        self._line("source", f"{answer.source}, confidence {answer.confidence or 0:.4g}")
+        for label, value in (
+            ("rule", answer.shape_match_rule),
+            ("kernel", answer.kernel_type),
+            ("missing", answer.miss_reason),
+        ):
+            if value:
+                self._line(label, value)

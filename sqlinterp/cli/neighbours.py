@@ -24,6 +24,8 @@ def neighbour_weights(answer: Answer) -> list[float]:
         return [1.0]
     points = np.array([[corner[axis] for axis in axes] for corner in corners], dtype=np.float64)
     target = np.array([details["target"][axis] for axis in axes], dtype=np.float64)
+    if details.get("axis_transform"):  # of the first axis, for points and target alike
+        points[:, 0], target[0] = np.sqrt(points[:, 0]), np.sqrt(target[0])
     if details["method"] == "multilinear":
         return _products(points, target)
     found = cell_weights(points, target)

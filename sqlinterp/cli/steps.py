@@ -56,7 +56,8 @@ def _field(name: str) -> Callable[[Row], Any]:
 
 def _kernel(plan: Plan, row: Row) -> str | None:
     place = row.get("position")
-    return None if place is None else plan.candidates[place].kernel.kernel_type
+    is_child = place is not None and place >= len(plan.candidates)  # of a composite's plan
+    return None if place is None or is_child else plan.candidates[place].kernel.kernel_type
 
 
 def _box(names: Sequence[str], row: Row) -> str:
