@@ -45,7 +45,10 @@ def connect_writer(path: Path) -> duckdb.DuckDBPyConnection:
 
 
 def connect_reader(path: Path, **config: Any) -> duckdb.DuckDBPyConnection:
-    """Open an existing database file read-only.
+    """Open an existing database file read-only, as it is now.
+
+    The file is attached to an instance of its own: DuckDB would share one that the process has
+    open under the same name, even when another file has taken its place since.
 
     Raises
     ------
@@ -53,15 +56,13 @@ def connect_reader(path: Path, **config: Any) -> duckdb.DuckDBPyConnection:
         If there is no such file, or it is no DuckDB database, or a writer holds it.
     """
     _check_file(path)
-    settings = {**_LOCKED_DOWN, "enable_external_access": "false", **config}
-    try:
-        return _quiet(duckdb.connect(str(path), read_only=True, config=settings))
-    except duckdb.Error as error:
-        raise _cannot_open(path, error) from error
+    connection = _attach(path, "read_only", config)
+    connection.execute("set enable_external_access = false")
+    return connection
 
 
 def connect_analyst(
-    path: Path, settings: Mapping[str, str | int], writable: Path | None = None
+    path: Path, settings: Mapping[str, str | int | list[str]], result: Path | None = None
 ) -> duckdb.DuckDBPyConnection:
     """Open an existing database file read-only and locked down, for SQL that somebody typed.
 
@@ -72,10 +73,10 @@ def connect_analyst(
     ----------
     path : Path
         The database file.
-    settings : mapping of str to str or int
+    settings : mapping
         Limits by DuckDB's names, e.g. ``memory_limit``.
-    writable : Path, optional
-        The one file that the connection may write.
+    result : Path, optional
+        A new database file, attached as ``result``, which the connection may write.
 
     Raises
     ------
@@ -84,16 +85,19 @@ def connect_analyst(
     """
     _check_file(path)
     connection = _attach(path, "read_only")
+    if result is not None:
+        connection.execute("attach $path as result", {"path": str(result)})
     closing = {"enable_external_access": "false", "lock_configuration": "true"}
-    allowed = {"allowed_paths": [str(writable)]} if writable is not None else {}
-    for name, value in {**settings, **allowed, **closing}.items():
+    for name, value in {**settings, **closing}.items():
         connection.execute(f"set {name} = $value", {"value": value})
     return connection
 
 
-def _attach(path: Path, option: str) -> duckdb.DuckDBPyConnection:
+def _attach(
+    path: Path, option: str, config: Mapping[str, Any] | None = None
+) -> duckdb.DuckDBPyConnection:
     """Open a connection of its own with the file attached and in use."""
-    connection = _quiet(duckdb.connect(config=_LOCKED_DOWN))
+    connection = _quiet(duckdb.connect(config={**_LOCKED_DOWN, **(config or {})}))
     try:
         quoted = str(path).replace("'", "''")
         connection.execute(f"attach '{quoted}' as profiling ({option})")
@@ -136,6 +140,13 @@ def define_macros(connection: duckdb.DuckDBPyConnection) -> None:
     """Define the scalar macros of ``sql/macros`` for this connection."""
     for name in queries.names("macros"):
         connection.execute(queries.load(name).body)
+
+
+def sibling(connection: duckdb.DuckDBPyConnection) -> duckdb.DuckDBPyConnection:
+    """Return another connection to the database of a connection, for another thread."""
+    cursor = connection.cursor()
+    cursor.execute("use profiling")
+    return _quiet(cursor)
 
 
 def load_aliases(connection: duckdb.DuckDBPyConnection) -> None:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import os
-import threading
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
+
+import duckdb
 
 from sqlinterp.database import (
     connect_reader,
@@ -19,6 +20,8 @@ from sqlinterp.errors import UsageError
 from sqlinterp.lookup.catalog import Catalog
 from sqlinterp.lookup.engine import Engine
 from sqlinterp.lookup.invocation import read_invocation
+from sqlinterp.lookup.lanes import Lanes
+from sqlinterp.lookup.simulator_call import SimulatorCall
 from sqlinterp.lookup.statements import Statements, Step
 from sqlinterp.migrations import check_current
 from sqlinterp.model import Answer, OpInvocation, QueryContext
@@ -30,7 +33,7 @@ _IDLE_OPTIMIZERS = (
     "column_lifetime,compressed_materialization"
 )
 
-Invocation = OpInvocation | Mapping[str, Any] | str | bytes
+Invocation = OpInvocation | Mapping[str, Any] | str | bytes | SimulatorCall
 
 
 class ProfilingDatabase:
@@ -61,8 +64,7 @@ class ProfilingDatabase:
         except BaseException:
             self._connection.close()
             raise
-        self._engine = Engine(Statements(self._connection), self._catalog, context)
-        self._lock = threading.Lock()
+        self._lanes = Lanes(self._connection, self._catalog)
 
     def versions(self) -> list[str]:
         """Return the keys of the kernel versions in the file, sorted."""
@@ -76,7 +78,7 @@ class ProfilingDatabase:
 
         Parameters
         ----------
-        op : OpInvocation, mapping, or JSON text
+        op : OpInvocation, mapping, JSON text, or the simulator's own invocation object
             The invocation as in the contract.
 
         Returns
@@ -91,8 +93,17 @@ class ProfilingDatabase:
         """
         return self.lookup_many([op])[0]
 
-    def lookup_many(self, ops: Iterable[Invocation]) -> list[Answer]:
+    def lookup_many(
+        self, ops: Iterable[Invocation], context: QueryContext | None = None
+    ) -> list[Answer]:
         """Answer invocations in order, with a handful of statements however many there are.
+
+        Parameters
+        ----------
+        ops : iterable
+            Invocations as :meth:`lookup` takes them.
+        context : QueryContext, optional
+            What to answer under instead of the context that the database was opened with.
 
         Raises
         ------
@@ -107,22 +118,49 @@ class ProfilingDatabase:
             except UsageError as error:
                 where = f"invocation {place}" if len(given) > 1 else ""
                 raise UsageError(error.what, where) from error
-        with self._lock:  # threads that share a connection read each other's results
-            return self._engine.lookup_many(invocations)
+        with self._lanes.lane() as lane:
+            return lane.engine(context or self.context).lookup_many(invocations)
 
     def trace(self, op: Invocation) -> tuple[Answer, Engine, list[Step]]:
         """Answer one invocation and return the engine and the statements that ran."""
         log: list[Step] = []
-        engine = Engine(Statements(self._connection, log), self._catalog, self.context)
-        with self._lock:
+        with self._lanes.lane() as lane:
+            engine = Engine(Statements(lane.cursor, log), self._catalog, self.context)
             return engine.lookup_many([read_invocation(op)])[0], engine, log
 
     def dispatch_of(self, op: Invocation) -> str:
         """Return the lookup path that the mapping selects for an invocation."""
-        return self._engine.plan(read_invocation(op)).dispatch
+        with self._lanes.lane() as lane:
+            return lane.engine(self.context).plan(read_invocation(op)).dispatch
 
-    def sql(self, query: str, parameters: Mapping[str, Any] | None = None) -> Any:
-        """Run analyst SQL, read-only and with limits, on a connection of its own.
+    def is_decomposed(self, op: str) -> bool:
+        """Return whether an operator is answered only as the sum of children that its caller gives.
+
+        Source: the mapping entry, ``composite`` with a decomposer.
+        """
+        entry = self._catalog.operators.get(op)
+        if entry is None or entry.dispatch != "composite":
+            return False
+        with self._lanes.lane() as lane:
+            plan = lane.engine(self.context).plan(OpInvocation(op))
+        return plan.miss_reason == "decomposition_unavailable"
+
+    @property
+    def catalog(self) -> Catalog:
+        """Mapping, files and policies of the version."""
+        return self._catalog
+
+    def sql(
+        self, query: str, parameters: Mapping[str, Any] | Sequence[Any] | None = None
+    ) -> duckdb.DuckDBPyConnection:
+        """Run analyst SQL, read-only and with limits, in a process of its own.
+
+        Parameters
+        ----------
+        query : str
+            One SELECT statement; ``$name`` or ``?`` stands for a parameter.
+        parameters : mapping or sequence, optional
+            Values of the parameters.
 
         Returns
         -------
@@ -132,7 +170,7 @@ class ProfilingDatabase:
         Raises
         ------
         QueryError
-            If the SQL is refused, wrong, or over its limits.
+            If the SQL is refused, wrong, or over its limits; the message shows the place.
         """
         from sqlinterp.analyst import run_sql
 
@@ -140,7 +178,7 @@ class ProfilingDatabase:
 
     def close(self) -> None:
         """Close the file."""
-        self._connection.close()
+        self._lanes.close()
 
     def __enter__(self) -> ProfilingDatabase:
         return self
@@ -171,8 +209,17 @@ def open_database(
     UsageError
         If the version is unknown or ambiguous, or a context field is.
     """
+    context["comm_grid"] = _grid(context.get("comm_grid"))
     try:
         fields = QueryContext(**context)
     except TypeError as error:
         raise UsageError(f"unknown context field: {error}") from error
     return ProfilingDatabase(database, version, fields)
+
+
+def _grid(given: Any) -> tuple[tuple[int, ...], tuple[int, ...]] | None:
+    """Return shape and tiers of a device grid, given as a pair or as ``{"shape", "tiers"}``."""
+    if given is None:
+        return None
+    shape, tiers = (given["shape"], given["tiers"]) if isinstance(given, Mapping) else given
+    return tuple(shape), tuple(tiers)

@@ -8,6 +8,7 @@ import decimal
 import json
 import math
 import re
+import shutil
 import sys
 import tempfile
 from collections.abc import Iterator
@@ -18,14 +19,13 @@ from typing import Annotated, Any
 import duckdb
 import typer
 
-from sqlinterp.analyst import query_error, run_sql, write_parquet
+from sqlinterp.analyst import run_sql, write_parquet
 from sqlinterp.cli.options import Database
 from sqlinterp.cli.output import data_console, print_result, say, write_line
 from sqlinterp.database import database_path
-from sqlinterp.errors import QueryError, UsageError
+from sqlinterp.errors import UsageError
 
 _MOST_TABLE_ROWS = 1_000
-_MOST_ROWS = 1_000_000
 _BATCH = 10_000
 _NUMERIC = re.compile(r"U?(TINY|SMALL|BIG|HUGE)?INT(EGER)?|DOUBLE|FLOAT|DECIMAL.*")
 
@@ -50,35 +50,24 @@ def sql(
 ) -> None:
     """Run one SELECT over the tables and views of a database file.
 
-    The file is opened read-only, with a limit on time, memory and rows, and without access to
-    other files or to settings. 'sqlinterp views' lists what can be read.
+    It runs in a process of its own, read-only, with a limit on time, memory and rows, and
+    without access to other files or to settings. 'sqlinterp views' lists what can be read.
     """
     path = database_path(db)
     if format is Format.parquet:
         _write_parquet(path, query)
         return
-    result = run_sql(path, query)
     if format is Format.table:
-        _write_table(result)
+        _write_table(run_sql(path, query, first=_MOST_TABLE_ROWS + 1))
     elif format is Format.csv:
-        _write_csv(result)
+        _write_csv(run_sql(path, query))
     else:
-        _write_json(result)
+        _write_json(run_sql(path, query))
 
 
 def _batches(result: duckdb.DuckDBPyConnection) -> Iterator[list[Row]]:
-    count = 0
-    try:
-        while batch := result.fetchmany(_BATCH):
-            count += len(batch)
-            if count > _MOST_ROWS:
-                raise QueryError(
-                    f"the result has more than {_MOST_ROWS:,} rows",
-                    todo="Use LIMIT or a condition.",
-                )
-            yield batch
-    except duckdb.Error as error:
-        raise query_error(error) from error
+    while batch := result.fetchmany(_BATCH):
+        yield batch
 
 
 def _names(result: duckdb.DuckDBPyConnection) -> list[str]:
@@ -86,10 +75,7 @@ def _names(result: duckdb.DuckDBPyConnection) -> list[str]:
 
 
 def _write_table(result: duckdb.DuckDBPyConnection) -> None:
-    try:
-        rows = result.fetchmany(_MOST_TABLE_ROWS + 1)
-    except duckdb.Error as error:
-        raise query_error(error) from error
+    rows = result.fetchall()
     columns = result.description or []
     numeric = [column[0] for column in columns if _NUMERIC.fullmatch(str(column[1]))]
     print_result(data_console(), _names(result), rows[:_MOST_TABLE_ROWS], numeric)
@@ -147,5 +133,6 @@ def _write_parquet(path: Path, query: str) -> None:
     with tempfile.TemporaryDirectory() as folder:
         target = Path(folder) / "result.parquet"
         write_parquet(path, query, target)
-        sys.stdout.buffer.write(target.read_bytes())
+        with target.open("rb") as file:
+            shutil.copyfileobj(file, sys.stdout.buffer)
     sys.stdout.buffer.flush()
