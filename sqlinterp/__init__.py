@@ -23,9 +23,11 @@ _PLACES = {
 
 def __getattr__(name: str) -> Any:
     """Import the public names when they are first used, so that importing stays light."""
-    if name not in _PLACES:
-        raise AttributeError(f"module 'sqlinterp' has no attribute '{name}'")
     from importlib import import_module
 
+    if name == "simulator":
+        return import_module("sqlinterp.simulator")
+    if name not in _PLACES:
+        raise AttributeError(f"module 'sqlinterp' has no attribute '{name}'")
     module, attribute = _PLACES[name]
     return getattr(import_module(module), attribute)

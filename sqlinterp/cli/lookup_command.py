@@ -2,24 +2,24 @@
 
 from __future__ import annotations
 
-import json
 import sys
-from collections.abc import Iterator
 from itertools import islice
-from typing import Any
+from pathlib import Path
 
 import typer
 
 from sqlinterp.cli import options
-from sqlinterp.cli.output import write_line
+from sqlinterp.cli.output import say, write_line
 from sqlinterp.cli.progress import file_progress
-from sqlinterp.cli.requests import Line, open_input, read_requests
-from sqlinterp.errors import UsageError
-from sqlinterp.lookup.invocation import read_invocation
-from sqlinterp.model import Answer, OpInvocation
-from sqlinterp.session import ProfilingDatabase, open_database
+from sqlinterp.cli.requests import Requests, open_input, read_requests
+from sqlinterp.cli.stream import Stream, as_json
+from sqlinterp.session import open_database
+from sqlinterp.simulator.log import LookupLog
+from sqlinterp.simulator.metrics import export_metrics as write_metrics
+from sqlinterp.simulator.summary import summary as summary_of
 
 _CHUNK = 4096
+_BLOCK = 1 << 20
 
 
 def lookup(
@@ -32,70 +32,59 @@ def lookup(
     sequence_parallel: options.SequenceParallel = False,
     disable_profiling_interpolation: options.ExactOnly = False,
     aggregation: options.Aggregation = "mean",
+    log: options.LogFile = None,
+    export_metrics: options.MetricsFile = None,
+    summary: options.Summary = False,
 ) -> None:
     """Answer one invocation (JSON), or a stream of them (JSON Lines), in the same order.
 
     One invocation: exit code 0 when it is answered, 1 for a miss, 2 when it is malformed. A
-    stream: exit code 0; a malformed line is answered by a miss 'bad_request'.
+    stream: exit code 0; a malformed line is answered by a miss 'bad_request'. For the metrics, a
+    line may hold 'count', how often it was called, and 'analytic_us', an estimate of one call.
     """
     context = options.query_context(
         ep_size, tp_size, comm_grid, sequence_parallel, disable_profiling_interpolation, aggregation
     )
-    with open_database(db, version, **context) as database, open_input(file) as stream:
-        requests = read_requests(stream)
+    is_missed, calls = False, None
+    with open_database(db, version, **context) as database, open_input(file) as given:
+        if log or export_metrics or summary:
+            mode = "exact" if disable_profiling_interpolation else "default"
+            calls = LookupLog(database.version_key, mode)
+        stream, requests = Stream(database, calls), read_requests(given)
         if requests.single is None:
-            _answer_stream(database, requests.lines)
-            return
-        answer = database.lookup(requests.single)
-        write_line(_json(answer.to_dict()))
-    raise typer.Exit(1 if answer.source is None else 0)
-
-
-def _answer_stream(database: ProfilingDatabase, lines: Iterator[Line]) -> None:
-    done = 0
-    with file_progress("answered") as advance:
-        while chunk := list(islice(lines, _CHUNK)):
-            for text in _answer_lines(database, chunk):
-                write_line(text)
-            done += len(chunk)
-            advance(f"{done:,} invocations", 0, 0)
+            _answer_stream(stream, requests, _line_count(file))
+        else:
+            answer = stream.answer_one(requests.single)
+            write_line(as_json(answer.to_dict()))
+            is_missed = answer.source is None
     sys.stdout.flush()
+    if calls is not None:
+        _report(calls, log, export_metrics, summary)
+    raise typer.Exit(1 if is_missed else 0)
 
 
-def _answer_lines(database: ProfilingDatabase, lines: list[Line]) -> list[str]:
-    """Return one answer per line; lines that are no invocation are answered by their problem."""
-    texts: dict[int, str] = {}
-    asked: dict[int, OpInvocation] = {}
-    for line in lines:
-        try:
-            asked[line.number] = read_invocation(line.content)
-        except UsageError as error:
-            texts[line.number] = _bad_request(line.number, str(error))
-    for number, answer in zip(asked, _answers(database, list(asked.values())), strict=True):
-        texts[number] = (
-            _bad_request(number, answer) if isinstance(answer, str) else _json(answer.to_dict())
-        )
-    return [texts[line.number] for line in lines]
+def _answer_stream(stream: Stream, requests: Requests, total: int) -> None:
+    with file_progress("answered") as advance:
+        while chunk := list(islice(requests.lines, _CHUNK)):
+            for text in stream.answer(chunk):
+                write_line(text)
+            done = chunk[-1].number
+            advance(f"{done:,} invocations", done, max(done, total) if total else 0)
 
 
-def _answers(database: ProfilingDatabase, asked: list[OpInvocation]) -> list[Answer | str]:
-    """Answer together; if one invocation makes that fail, answer the others one by one."""
-    try:
-        return list(database.lookup_many(asked))
-    except Exception as error:
-        if len(asked) == 1:
-            return [f"{type(error).__name__}: {error}"]
-    middle = len(asked) // 2
-    return _answers(database, asked[:middle]) + _answers(database, asked[middle:])
+def _line_count(file: Path | None) -> int:
+    """Return the lines of an input that can be read twice, 0 for one that cannot."""
+    if file is None or not file.is_file():
+        return 0
+    with file.open("rb") as stream:
+        return sum(block.count(b"\n") for block in iter(lambda: stream.read(_BLOCK), b"")) or 1
 
 
-def _bad_request(number: int, problem: str) -> str:
-    answer: dict[str, Any] = Answer("", details={"line": number}).to_dict()
-    answer["op"] = None
-    answer["miss_reason"] = f"bad_request: line {number}: {problem}"
-    return _json(answer)
-
-
-def _json(answer: dict[str, Any]) -> str:
-    """Return one line of plain ASCII, which any terminal and any pipe can take."""
-    return json.dumps(answer, allow_nan=False)
+def _report(calls: LookupLog, log: Path | None, metrics: Path | None, with_summary: bool) -> None:
+    """Say what was answered where that was asked for, when the database is closed again."""
+    if with_summary:
+        say(summary_of(calls))
+    if metrics is not None:
+        write_metrics(calls, metrics)
+    if log is not None:
+        say(f"{calls.flush(log):,} rows were added to lookup_log in {log}")

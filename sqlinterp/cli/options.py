@@ -65,6 +65,29 @@ Aggregation = Annotated[
     ),
 ]
 
+LogFile = Annotated[
+    Path | None,
+    typer.Option(
+        "--log",
+        metavar="FILE",
+        help="Append the answers to 'lookup_log' in this database file; views 'lookup_metrics' and"
+        " 'miss_reason' read it.",
+        show_default=False,
+    ),
+]
+MetricsFile = Annotated[
+    Path | None,
+    typer.Option(
+        "--export-metrics",
+        metavar="FILE",
+        help="Write the metrics M1 to M5 and the misses to this file as JSON.",
+        show_default=False,
+    ),
+]
+Summary = Annotated[
+    bool, typer.Option("--summary", help="Show a table of the answers on stderr at the end.")
+]
+
 
 def read_grid(text: str | None) -> tuple[tuple[int, ...], tuple[int, ...]] | None:
     """Return shape and tiers of a device grid written like ``48x8x2``.

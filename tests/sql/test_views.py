@@ -160,14 +160,14 @@ def test_assigned_kernel(small: duckdb.DuckDBPyConnection) -> None:
 
 def test_kernel_coverage(small: duckdb.DuckDBPyConnection) -> None:
     query = "select * exclude signature_count from kernel_coverage where kernel_type <> 'Lonely'"
-    scatter = ["generic_axis_0"]
+    scatter, quantised = ["generic_axis_0"], ["matmul", "quantized_matmul"]
     assert fetch(small, query) == [
         (SHARED, "hcom_allReduce_", "loaded", 3, 3, 0, 0, 0, 0, [], ["Duration(us)"], 2, True),
         (SHARED, "hcom_broadcast_", "loaded", 1, 1, 0, 0, 0, 0, [], ["Duration(us)"], 0, False),
         (NEW, "DispatchFFNCombine", "loaded", 3, 3, 0, 0, 0, 0, [], [AVERAGE], 1, True),
         (NEW, "MatMulV2", "loaded", 4, 4, 0, 0, 1, 4, ["matmul"], [AVERAGE, PROFILING], 2, True),
         (NEW, "MatMulV3", "lfs_pointer", 0, 0, 0, 0, 0, 0, [], [], 1, True),
-        (NEW, "QuantBatchMatmulV3", "loaded", 1, 1, 0, 0, 1, 1, ["matmul"], [PROFILING], 1, True),
+        (NEW, "QuantBatchMatmulV3", "loaded", 1, 1, 0, 0, 3, 3, quantised, [PROFILING], 1, True),
         (
             NEW,
             "ScatterNdUpdate",

@@ -1,0 +1,132 @@
+"""The database file as it is now: opened once, and again when another file takes its place."""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Generic, TypeVar
+
+from sqlinterp.errors import DatabaseError, UsageError
+from sqlinterp.session import ProfilingDatabase
+from sqlinterp.simulator.memo import Memo
+
+Entry = TypeVar("Entry")
+Identity = tuple[int, int, int, int]
+_ATTEMPTS = 5
+
+
+class Snapshot(Generic[Entry]):
+    """A content of the file: its database, and what was answered from it."""
+
+    def __init__(self, identity: Identity, database: ProfilingDatabase, memo_size: int) -> None:
+        self.identity, self.database = identity, database
+        self.memo: Memo[Entry] = Memo(memo_size)
+        self._traits: dict[str, tuple[str, bool, bool]] = {}
+        self._users, self._is_retired = 0, False
+        self._lock = threading.Lock()
+
+    def traits(self, op: str) -> tuple[str, bool, bool]:
+        """Return dispatch of an operator, whether it has to be decomposed, whether values matter.
+
+        Values of tensors matter to attention, and to the decomposition of composites.
+        """
+        found = self._traits.get(op)
+        if found is None:
+            entry = self.database.catalog.operators.get(op)
+            dispatch = "unmapped" if entry is None else entry.dispatch
+            is_decomposed = self.database.is_decomposed(op)
+            has_values = is_decomposed or dispatch.startswith("attention")
+            found = self._traits[op] = (dispatch, is_decomposed, has_values)
+        return found
+
+    @contextmanager
+    def use(self) -> Iterator[bool]:
+        """Keep the database open while it is asked; False when it was closed before that."""
+        with self._lock:
+            is_open = not self._is_retired
+            self._users += is_open
+        try:
+            yield is_open
+        finally:
+            if is_open:
+                self._leave()
+
+    def _leave(self) -> None:
+        with self._lock:
+            self._users -= 1
+            is_last = self._is_retired and self._users == 0
+        if is_last:
+            self.database.close()
+
+    def retire(self) -> None:
+        """Close the database as soon as nobody uses it."""
+        with self._lock:
+            self._is_retired = True
+            is_unused = self._users == 0
+        if is_unused:
+            self.database.close()
+
+
+class Snapshots(Generic[Entry]):
+    """The current snapshot of a file."""
+
+    def __init__(
+        self, path: Path, open_database: Callable[[], ProfilingDatabase], memo_size: int
+    ) -> None:
+        self._open, self._memo_size = open_database, memo_size
+        self._path = os.fspath(path)
+        self._lock = threading.Lock()
+        self._current: Snapshot[Entry] = self._opened()
+        self._is_closed = False
+        self.reopened = 0
+
+    def current(self) -> Snapshot[Entry]:
+        """Return the snapshot of the file that now has the name.
+
+        A file that is gone leaves the snapshot that was opened.
+
+        Raises
+        ------
+        SqlinterpError
+            If another file has taken its place and cannot be opened, or after :meth:`close`.
+        """
+        if self._is_closed:
+            raise UsageError("the data source is closed")
+        snapshot = self._current
+        identity = _identity(self._path)
+        if identity == snapshot.identity or identity is None:
+            return snapshot
+        with self._lock:
+            if identity == self._current.identity:
+                return self._current
+            fresh: Snapshot[Entry] = self._opened()
+            previous, self._current = self._current, fresh
+            self.reopened += 1
+        previous.retire()
+        return fresh
+
+    def _opened(self) -> Snapshot[Entry]:
+        """Open the file; if another one takes its place meanwhile, open that."""
+        for _ in range(_ATTEMPTS):
+            before = _identity(self._path)
+            database = self._open()
+            if before is not None and before == _identity(self._path):
+                return Snapshot(before, database, self._memo_size)
+            database.close()
+        raise DatabaseError("the file keeps changing while it is opened", self._path)
+
+    def close(self) -> None:
+        """Close the file."""
+        self._is_closed = True
+        self._current.retire()
+
+
+def _identity(path: str) -> Identity | None:
+    try:
+        found = os.stat(path)
+    except OSError:
+        return None
+    return found.st_dev, found.st_ino, found.st_mtime_ns, found.st_size
