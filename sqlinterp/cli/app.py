@@ -9,6 +9,7 @@ import typer
 from sqlinterp.cli.demo_command import demo
 from sqlinterp.cli.explain_command import explain
 from sqlinterp.cli.failures import Commands
+from sqlinterp.cli.fidelity_command import fidelity
 from sqlinterp.cli.ingest_command import ingest
 from sqlinterp.cli.lookup_command import lookup
 from sqlinterp.cli.migrate_command import migrate
@@ -46,6 +47,6 @@ def describe(
     """Answer 'how long does this operator take?' from profiling databases, with SQL."""
 
 
-for command in (quickstart, ingest, lookup, explain, sql, views, migrate, demo):
+for command in (quickstart, ingest, lookup, explain, sql, views, migrate, demo, fidelity):
     app.command()(command)
 app.command("upgrade-csv")(upgrade)

@@ -1,0 +1,2 @@
+-- Takes away the regimes that no measurement is left of.
+delete from regime where measurement_count = 0
