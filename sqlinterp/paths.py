@@ -71,6 +71,16 @@ PATHS = {
             2,
             regime_steps=("matches=lookup.target_regime", "regimes=lookup.elementwise_regime"),
         ),
+        Path(
+            "attention_special",
+            ("seq", "batch", "heads", "head_dim"),
+            3,
+            is_enriched=True,
+            regime_steps=(
+                "matches=lookup.attention_regime",
+                "regimes=lookup.attention_equal_tokens",
+            ),
+        ),
         Path("scatter_nd_update_mla", ("tokens",), 1, refuses_conflicts=True),
         Path(
             "attention_lightning_indexer",
@@ -85,6 +95,7 @@ PATHS = {
 
 # Dispatches whose entries are placed on one path whatever their kernel.
 PATH_OF_DISPATCH: dict[str, str] = {
+    "attention_special": "attention_special",
     "compute_scale": "compute_scale",
     "quantized_matmul": "quantized_matmul",
     "moe_fused": "moe_fused",

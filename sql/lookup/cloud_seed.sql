@@ -2,14 +2,18 @@
 -- param: questions varchar [JSON list: id, cloud (regime, latency column, fixed axes), whether axis 1 counts by its root]
 -- param: aggregation varchar [mean, median, min or first]
 with questions as (
-    select unnest(from_json($questions, '[{"id": "INTEGER", "regime_id": "INTEGER", "latency_column": "VARCHAR", "is_curved": "BOOLEAN",
+    select unnest(from_json($questions,
+        '[{"id": "INTEGER", "regime_id": "INTEGER", "latency_column": "VARCHAR", "is_curved": "BOOLEAN",
         "v_1": "BOOLEAN", "v_2": "BOOLEAN", "v_3": "BOOLEAN", "v_4": "BOOLEAN", "t_1": "DOUBLE", "t_2": "DOUBLE",
         "t_3": "DOUBLE", "t_4": "DOUBLE"}]'),
         recursive := true)
 ), best as (
-    select q.id, min(struct_pack(rank := if(v_1, (if(is_curved, sqrt(axis_1), axis_1) - if(is_curved, sqrt(t_1), t_1)) ** 2, 0) + if(v_2, (axis_2 - t_2) ** 2, 0)
+    select q.id, min(struct_pack(
+        rank := if(v_1, (if(is_curved, sqrt(axis_1), axis_1) - if(is_curved, sqrt(t_1), t_1)) ** 2, 0)
+        + if(v_2, (axis_2 - t_2) ** 2, 0)
         + if(v_3, (axis_3 - t_3) ** 2, 0) + if(v_4, (axis_4 - t_4) ** 2, 0), axis_1, axis_2, axis_3, axis_4,
-        first_line_number := p.first_line_number, measurement_count := p.measurement_count, is_conflicting := p.is_conflicting,
+        first_line_number := p.first_line_number, measurement_count := p.measurement_count,
+        is_conflicting := p.is_conflicting,
         latency_us := case $aggregation when 'mean' then p.latency_mean_us when 'median' then p.latency_median_us
             when 'min' then p.latency_min_us else p.latency_first_us end)) as point
     from questions as q join point as p on p.regime_id = q.regime_id and p.latency_column = q.latency_column

@@ -1,14 +1,18 @@
 -- The point of each cloud that lies furthest in a direction.
--- param: questions varchar [JSON list: id, cloud (regime, latency column, fixed axes), direction, whether axis 1 counts by its root]
+-- param: questions varchar [JSON list: id, cloud (regime, column, fixed axes), is axis 1 by its root, direction]
 -- param: aggregation varchar [mean, median, min or first]
 with questions as (
-    select unnest(from_json($questions, '[{"id": "INTEGER", "regime_id": "INTEGER", "latency_column": "VARCHAR", "is_curved": "BOOLEAN",
+    select unnest(from_json($questions,
+        '[{"id": "INTEGER", "regime_id": "INTEGER", "latency_column": "VARCHAR", "is_curved": "BOOLEAN",
         "v_1": "BOOLEAN", "v_2": "BOOLEAN", "v_3": "BOOLEAN", "v_4": "BOOLEAN", "t_1": "DOUBLE", "t_2": "DOUBLE",
         "t_3": "DOUBLE", "t_4": "DOUBLE", "c_1": "DOUBLE", "c_2": "DOUBLE", "c_3": "DOUBLE", "c_4": "DOUBLE"}]'),
         recursive := true)
 ), best as (
-    select q.id, min(struct_pack(rank := -(c_1 * if(is_curved, sqrt(axis_1), axis_1) + c_2 * axis_2 + c_3 * axis_3 + c_4 * axis_4), axis_1, axis_2, axis_3, axis_4,
-        first_line_number := p.first_line_number, measurement_count := p.measurement_count, is_conflicting := p.is_conflicting,
+    select q.id, min(struct_pack(
+        rank := -(c_1 * if(is_curved, sqrt(axis_1), axis_1) + c_2 * axis_2 + c_3 * axis_3 + c_4 * axis_4),
+        axis_1, axis_2, axis_3, axis_4,
+        first_line_number := p.first_line_number, measurement_count := p.measurement_count,
+        is_conflicting := p.is_conflicting,
         latency_us := case $aggregation when 'mean' then p.latency_mean_us when 'median' then p.latency_median_us
             when 'min' then p.latency_min_us else p.latency_first_us end)) as point
     from questions as q join point as p on p.regime_id = q.regime_id and p.latency_column = q.latency_column

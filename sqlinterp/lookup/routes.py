@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from sqlinterp.lookup.attention import AttentionHandler, attention_plan
 from sqlinterp.lookup.cache_children import CacheHandler, cache_plan
 from sqlinterp.lookup.cache_update import CacheUpdateHandler, cache_update_plan
 from sqlinterp.lookup.communication import CommunicationHandler, communication_plan
@@ -21,6 +22,7 @@ from sqlinterp.lookup.services import Route
 from sqlinterp.lookup.sparse_attention import sparse_attention_plan
 
 ROUTES: dict[str, Route] = {
+    "attention_special": Route(attention_plan, AttentionHandler),
     "scatter_nd_update_mla": Route(cache_update_plan, CacheUpdateHandler),
     "attention_lightning_indexer": Route(sparse_attention_plan, LeafHandler),
     "attention_sparse_sharedkv": Route(sparse_attention_plan, LeafHandler),
