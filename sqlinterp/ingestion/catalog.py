@@ -75,14 +75,13 @@ class Catalog:
         run("delete from source_issue where version_id = $id and file_id is null",
             {"id": version_id})  # fmt: skip
         entries = [
-            (version_id, e.operator, e.dispatch, e.kernel_type, list(e.alternates), e.query_mode,
-             e.subcategory, e.input_limit, canonical_json(e.fields))
+            {"version_id": version_id, "operator": e.operator, "dispatch": e.dispatch,
+             "kernel_type": e.kernel_type, "alternate_kernel_types": list(e.alternates),
+             "query_mode": e.query_mode, "compute_subcategory": e.subcategory,
+             "tc_input_count": e.input_limit, "entry_json": canonical_json(e.fields)}
             for e in mapping.entries
         ]  # fmt: skip
-        if entries:
-            self._connection.executemany(
-                "insert into op_mapping values (?, ?, ?, ?, ?, ?, ?, ?, ?)", entries
-            )
+        run(queries.load("ingest.add_mapping").body, {"entries": json.dumps(entries)})
         for scope, subject, fields in mapping.policies:
             run("insert into interpolation_policy values ($id, $scope, $subject, $json)",
                 {"id": version_id, "scope": scope, "subject": subject,
