@@ -227,8 +227,8 @@ def test_other_arguments_do_not_matter(database: Path) -> None:
 def test_importing_the_adapter_loads_no_pandas_and_the_package_no_adapter() -> None:
     code = (
         "import sys, sqlinterp; print('sqlinterp.simulator' in sys.modules, end=' ');"
-        " sqlinterp.simulator.SqlDataSource; print([m for m in ('pandas', 'scipy', 'torch', 'sqlglot',"
-        " 'typer') if m in sys.modules])"
+        " sqlinterp.simulator.SqlDataSource;"
+        " print([m for m in ('pandas', 'scipy', 'torch', 'sqlglot', 'typer') if m in sys.modules])"
     )
     done = subprocess.run(
         [sys.executable, "-c", code],
