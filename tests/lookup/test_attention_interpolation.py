@@ -559,6 +559,15 @@ def test_reasons_of_geometry(
     assert any(attempt["status"] == reason for attempt in answer.details["attempts"])
 
 
+def test_a_value_that_vanishes_is_no_latency(tmp_path: Path) -> None:
+    smallest = 5e-324  # shares of it round to zero
+    corners = [(1000, 2, 8, 128), (1000, 6, 8, 128), (3000, 2, 8, 128), (3000, 6, 8, 128)]
+    rows = [measured(corner, smallest) for corner in corners]
+    policy = {"interpolation_policy": {"max_interpolation_dim": 2}}
+    answer = lookup(tmp_path, rows, asked((2000, 4, 8, 128)), extra=policy)
+    assert answer.miss_reason == "latency_guard_rejected"
+
+
 def test_a_regime_that_was_not_measured_is_told(tmp_path: Path) -> None:
     rows = [row(10, 1000), row(20, 3000)]
     answer = lookup(tmp_path, rows, attention_call(lengths=[2000], key=(64, 128, 4, 128)))
