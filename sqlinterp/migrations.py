@@ -145,22 +145,37 @@ def _comment_ledger(connection: duckdb.DuckDBPyConnection) -> None:
 
 
 def create_views(connection: duckdb.DuckDBPyConnection) -> None:
-    """Create or replace the analyst views of ``sql/views``, with their comments.
+    """Create or replace the analyst views of ``sql/views`` unless the file has just these.
 
     Raises
     ------
     MigrationError
         If a view cannot be created.
     """
+    bodies = {name: queries.load(name).body for name in queries.names("views")}
+    if _views_digest(connection, bodies) in connection.execute("from view_definition").fetchall():
+        return
     name = ""
     connection.execute("begin")
     try:
-        for name in queries.names("views"):
-            connection.execute(queries.load(name).body)
+        for name in bodies:
+            connection.execute(bodies[name])
+        connection.execute("delete from view_definition")
+        made = _views_digest(connection, bodies)
+        connection.execute("insert into view_definition values (?)", made)
         connection.execute("commit")
     except duckdb.Error as error:
         connection.execute("rollback")
         raise MigrationError(f"view {name} cannot be created: {error}") from error
+
+
+def _views_digest(connection: duckdb.DuckDBPyConnection, bodies: dict[str, str]) -> tuple[str]:
+    """Return the SHA-256 of the packaged SQL and of the views that the file has now, as a row."""
+    stored = connection.execute(
+        "select view_name, sql, comment from duckdb_views()"
+        " where not internal and database_name = current_database() order by view_name"
+    ).fetchall()
+    return (hashlib.sha256(repr((bodies, stored)).encode()).hexdigest(),)
 
 
 def check_current(connection: duckdb.DuckDBPyConnection, path: Path) -> None:
