@@ -15,6 +15,7 @@ from sqlinterp.cli.lookup_command import lookup
 from sqlinterp.cli.migrate_command import migrate
 from sqlinterp.cli.output import write_line
 from sqlinterp.cli.quickstart_command import quickstart
+from sqlinterp.cli.report_command import report
 from sqlinterp.cli.sql_command import sql
 from sqlinterp.cli.upgrade_command import upgrade
 from sqlinterp.cli.views_command import views
@@ -47,6 +48,6 @@ def describe(
     """Answer 'how long does this operator take?' from profiling databases, with SQL."""
 
 
-for command in (quickstart, ingest, lookup, explain, sql, views, migrate, demo, fidelity):
+for command in (quickstart, ingest, lookup, explain, sql, views, migrate, demo, fidelity, report):
     app.command()(command)
 app.command("upgrade-csv")(upgrade)

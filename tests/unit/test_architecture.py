@@ -19,7 +19,7 @@ LAYERS = (
     ("migrations", "interpolation", "simplices", "certified_cell", "paths", "policy"),
     ("definitions",),
     ("lookup", "ingestion"),
-    ("session", "analyst", "demo", "upgrade", "simulator", "fidelity"),
+    ("session", "analyst", "demo", "upgrade", "simulator", "fidelity", "reports"),
     ("cli", "__main__"),
 )
 LAYER_OF = {name: number for number, names in enumerate(LAYERS) for name in names}
