@@ -24,7 +24,8 @@ TOO_SLOW = {
     "recursion": "WITH RECURSIVE t AS (SELECT 1 AS i UNION ALL SELECT i + 1 FROM t)"
     " SELECT count(*) FROM t",
     "one scalar call: distance": "SELECT levenshtein(repeat('a', 300000), repeat('b', 300000))",
-    "one scalar call: similarity": "SELECT jaro_similarity(repeat('a', 900000), repeat('b', 900000))",
+    "one scalar call: similarity": "SELECT jaro_similarity(repeat('a', 900000),"
+    " repeat('b', 900000))",
     "one constant": "SELECT 1 WHERE levenshtein(repeat('a', 300000), repeat('b', 300000)) > 0",
 }
 TOO_LARGE = {
