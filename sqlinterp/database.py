@@ -13,7 +13,7 @@ from sqlinterp import queries
 from sqlinterp.errors import DatabaseError, UsageError
 
 DEFAULT_FILE = "profiling.duckdb"
-_ROW_GROUP_SIZE = 32768
+_ROW_GROUP_SIZE = 8192
 _LOCKED_DOWN: dict[str, Any] = {
     "autoinstall_known_extensions": "false",
     "autoload_known_extensions": "false",
