@@ -7,9 +7,7 @@ with dims as (
     from alignments where len(asked) = len(measured)
 ), judged_dims as (
     select *, wanted <> had as is_padded,
-        wanted = had or (may_pad and wanted > had and had > 0 and (wanted = (had + 15) // 16 * 16
-            or wanted = (had + 31) // 32 * 32 or wanted = (had + 63) // 64 * 64
-            or (had >= 64 and wanted = (had + 7) // 8 * 8))) as fits
+        wanted = had or (may_pad and pads_to(wanted, had)) as fits
     from dims
 ), judged as (
     select id, position, distance, latency_rank, signature_id, row_id, operand_count, slot,

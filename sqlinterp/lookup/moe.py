@@ -158,7 +158,9 @@ class MoeHandler:
             return
         rejected: dict[int, dict[str, int]] = defaultdict(dict)
         file_ids = sorted(set(places.values()))
-        for row in self._services.statements.run("lookup.moe_rejected_row", file_ids=file_ids):
+        for row in self._services.statements.run(
+            "lookup.dropped_row", path="moe_fused", file_ids=file_ids
+        ):
             rejected[row["file_id"]][row["reason"]] = row["row_count"]
         for number, file_id in places.items():
             details = {**answers[number].details, "rejected_rows": rejected[file_id]}

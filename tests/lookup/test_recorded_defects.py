@@ -24,6 +24,9 @@ ATTENTION_HEADER = (
 MM, ADD, ATTENTION = "aten.mm.default", "aten.add.Tensor", "tensor_cast.attention.default"
 ALL_REDUCE, MC2 = "tensor_cast.all_reduce.default", "tensor_cast.matmul_all_reduce.default"
 GRID = ((2, 4), (0, 1))
+ATTENTION_ENTRY = {
+    ATTENTION: {"kernel_type": "FusedInferAttentionScore", "query_mode": "attention_special"}
+}
 
 
 def row(shapes: str, latency: object, dtypes: str = "DT_BF16;DT_BF16", outputs: str = "1") -> str:
@@ -87,20 +90,9 @@ def test_d3_elementwise_prefers_the_true_dtype_to_the_first_row(tmp_path: Path) 
 
 def test_d4_equal_tokens_beat_padded_ones_in_attention(tmp_path: Path) -> None:
     rows = [ATTENTION_HEADER, attention_row(4096, 5, 120), attention_row(4096, 6, 128)]
-    entry = {
-        ATTENTION: {
-            "kernel_type": "FusedInferAttentionScore",
-            "query_mode": "attention_special",
-        }
-    }
     files = {"FusedInferAttentionScore.csv": rows}
-    (answer,) = ask(tmp_path, files, entry, attention_call(4096, 128))
+    (answer,) = ask(tmp_path, files, ATTENTION_ENTRY, attention_call(4096, 128))
     assert answer.latency_us == 6
-
-
-ATTENTION_ENTRY = {
-    ATTENTION: {"kernel_type": "FusedInferAttentionScore", "query_mode": "attention_special"}
-}
 
 
 def test_d5_a_gap_in_the_sequence_length_is_told(tmp_path: Path) -> None:
