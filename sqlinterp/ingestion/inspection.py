@@ -10,6 +10,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
+import numpy as np
+
 _LFS_MAGIC = b"version https://git-lfs.github.com/spec/"
 _BOM = b"\xef\xbb\xbf"
 _COMPUTE_REQUIRED = ("Input Shapes", "Input Data Types")
@@ -111,6 +113,8 @@ def _decode(content: bytes, result: Inspection) -> str | None:
     if b"\0" in body:
         result.fail("not_text", f"{name} contains NUL bytes: it is no CSV file")
         return None
+    if body.isascii():
+        return body[:_LONGEST_HEADER].decode("ascii")
     try:
         return body.decode("utf-8")
     except UnicodeDecodeError as error:
@@ -175,17 +179,22 @@ def _missing(result: Inspection) -> list[str]:
 
 def _measure_lines(content: bytes, result: Inspection) -> None:
     """Count the lines and find out whether each of them is one row."""
-    lines = content.split(b"\n")
-    if not lines[-1]:
-        lines.pop()
-    result.row_count = len(lines) - 1
-    result.longest_line = max(map(len, lines))
-    returns, line_ends = content.count(b"\r"), content.count(b"\r\n")
+    characters = np.frombuffer(content, np.uint8)
+    ends = np.flatnonzero(characters == ord("\n"))
+    if not content.endswith(b"\n"):
+        ends = np.append(ends, len(content))
+    starts = np.concatenate(([0], ends[:-1] + 1))
+    quotes = np.searchsorted(np.flatnonzero(characters == ord('"')), ends)
+    result.row_count = len(ends) - 1
+    result.longest_line = int((ends - starts).max())
+    returns = content.count(b"\r")
+    # A line without as many characters as columns may be blank; others are compared by DuckDB.
+    short = np.flatnonzero(ends - starts < len(result.header))
     result.needs_repair = (
         result.bom_count > 1
-        or returns != line_ends
-        or line_ends not in (0, content.count(b"\n"))
-        or any(line.count(b'"') % 2 or not line.strip() for line in lines)
+        or (returns > 0 and not returns == content.count(b"\r\n") == content.count(b"\n"))
+        or bool((np.diff(quotes, prepend=0) % 2).any())
+        or any(not content[starts[line] : ends[line]].strip() for line in short)
     )
 
 

@@ -22,7 +22,7 @@ from sqlinterp.ingestion.staging import LoadingFile, Staging, prepare
 from sqlinterp.ingestion.summary import IngestSummary, summarise
 
 Progress = Callable[[str, int, int], None]
-_ROWS_PER_FLUSH = 150_000
+_ROWS_PER_FLUSH = 600_000
 
 
 def ingest(
