@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -28,6 +28,7 @@ class Case:
     notes: list[dict[str, Any]]
     answer: Answer | None
     dispatch: str
+    in_batch: Answer | None = None
 
     @property
     def name(self) -> str:
@@ -40,6 +41,11 @@ class Case:
     @property
     def is_marked(self) -> bool:
         return bool(self.marks()) or "raises" in self.expected
+
+    def is_same_in_batch(self) -> bool:
+        """Whether a batch of all operators of the scenario gives the answer of a lone lookup."""
+        answers = [a and json.dumps(a.to_dict()) for a in (self.answer, self.in_batch)]
+        return answers[0] == answers[1]
 
     def agrees(self) -> bool:
         """Whether source, latency, kernel, rule (measured) and reason (exact miss) agree."""
@@ -92,7 +98,15 @@ def run_scenario(scenario: dict[str, Any], folder: Path) -> list[Case]:
                     Case(scenario["name"], number, query["op"], kind, query["expected"][kind],
                          query["notes"] or [], answer, plan_dispatch)
                 )  # fmt: skip
+            cases += _asked_together(opened, [cases.pop() for _ in scenario["queries"]][::-1])
     return cases
+
+
+def _asked_together(opened: sqlinterp.ProfilingDatabase, cases: list[Case]) -> list[Case]:
+    """Ask the operators that have an answer again, in one batch."""
+    answered = [case for case in cases if case.answer is not None]
+    answers = iter(opened.lookup_many([case.op for case in answered]))
+    return [c if c.answer is None else replace(c, in_batch=next(answers)) for c in cases]
 
 
 def _context(recorded: dict[str, Any]) -> dict[str, Any]:

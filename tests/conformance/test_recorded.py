@@ -108,6 +108,8 @@ def test_recorded_answers_are_reproduced(
                 waiting[case.dispatch] += 1
             elif found in ("WRONG", "STALE"):
                 wrong.append(f"{found} {case.name}: recorded {case.expected}, ours {case.answer}")
+            if not case.is_same_in_batch():
+                wrong.append(f"{case.name}: alone {case.answer}, in a batch {case.in_batch}")
     with capsys.disabled():
         print(table(suite, counts, waiting))
     assert not wrong, f"{len(wrong)} answers differ\n" + "\n".join(wrong[:10])
