@@ -76,7 +76,7 @@ def test_python_session(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 def test_the_first_screen_has_the_two_commands_on_one_line_each() -> None:
     first = README.splitlines()[:60]
     setup = "python3 -m venv .venv && .venv/bin/pip install -q . && .venv/bin/sqlinterp quickstart"
-    tests = ".venv/bin/pip install -q '.[dev]' && .venv/bin/python -m pytest"
+    tests = ".venv/bin/pip install -q '.[dev]' && .venv/bin/python -m pytest -n auto"
     assert setup in first and tests in first
     assert any(line.startswith("$ sqlinterp lookup") for line in first)
     assert any(line.startswith("$ sqlinterp sql") for line in first)

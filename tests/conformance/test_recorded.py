@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Callable
 from functools import cache
 from pathlib import Path
 
@@ -81,7 +82,7 @@ def stays_in_interval(case: Case) -> bool:
 
 def table(suite: str, counts: Counter[tuple[str, str]], waiting: Counter[str]) -> str:
     """The counts of one suite as lines, exact and interpolated answers apart."""
-    lines = [f"\n{suite}"]
+    lines = [suite]
     for kind in ("exact", "interpolated"):
         own = {word: count for (of, word), count in counts.items() if of == kind}
         total = sum(own.values())
@@ -95,7 +96,7 @@ def table(suite: str, counts: Counter[tuple[str, str]], waiting: Counter[str]) -
 
 @pytest.mark.parametrize("suite", SUITES)
 def test_recorded_answers_are_reproduced(
-    suite: str, shared: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    suite: str, shared: Path, tmp_path: Path, record_property: Callable[[str, object], None]
 ) -> None:
     counts: Counter[tuple[str, str]] = Counter()
     waiting: Counter[str] = Counter()
@@ -110,8 +111,7 @@ def test_recorded_answers_are_reproduced(
                 wrong.append(f"{found} {case.name}: recorded {case.expected}, ours {case.answer}")
             if not case.is_same_in_batch():
                 wrong.append(f"{case.name}: alone {case.answer}, in a batch {case.in_batch}")
-    with capsys.disabled():
-        print(table(suite, counts, waiting))
+    record_property("recorded answers", table(suite, counts, waiting))
     assert not wrong, f"{len(wrong)} answers differ\n" + "\n".join(wrong[:10])
 
 
