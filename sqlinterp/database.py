@@ -150,9 +150,14 @@ def sibling(connection: duckdb.DuckDBPyConnection) -> duckdb.DuckDBPyConnection:
 
 
 def load_aliases(connection: duckdb.DuckDBPyConnection) -> None:
-    """Make the dtype aliases of the database known to the macro ``dtype_name``."""
+    """Make the dtype aliases, and the CSV columns of each file, known to expressions.
+
+    An expression that reads no table is planned once for all targets.
+    """
     connection.execute(
-        "set variable dtype_alias = (select map(list(alias), list(dtype)) from dtype_alias)"
+        "set variable dtype_alias = (select map(list(alias), list(dtype)) from dtype_alias);"
+        " set variable file_columns ="
+        " (select map(list(file_id), list(column_names)) from source_file)"
     )
 
 

@@ -3,4 +3,4 @@
 -- source: the same macros as sql/ingest/row_keys.sql
 select shapes::varchar as plain, bare::varchar as bare, 's' || sorted_weights(shapes)::varchar as weights
 from (select shapes, bare_shapes(shapes) as bare
-      from (select unnest(from_json($operands, '["BIGINT[][]"]')) as shapes))
+      from (select unnest(from_json($operands::varchar, '["BIGINT[][]"]')) as shapes))

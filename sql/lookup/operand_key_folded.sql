@@ -3,4 +3,4 @@
 select flattened(bare)::varchar as flattened, merged(bare)::varchar as merged,
     list_transform(shapes, lambda shape: if(len(shape) = 2 and shape[1] = 1, [shape[2], shape[1]], shape))::varchar as swapped
 from (select shapes, bare_shapes(shapes) as bare
-      from (select unnest(from_json($operands, '["BIGINT[][]"]')) as shapes))
+      from (select unnest(from_json($operands::varchar, '["BIGINT[][]"]')) as shapes))

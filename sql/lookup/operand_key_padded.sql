@@ -3,4 +3,4 @@
 select 'p' || padded_sizes(bare)::varchar as padded, 'p' || padded_sizes(flattened(bare))::varchar as flattened,
     'p' || padded_sizes(merged(bare))::varchar as merged
 from (select shapes, bare_shapes(shapes) as bare
-      from (select unnest(from_json($operands, '["BIGINT[][]"]')) as shapes))
+      from (select unnest(from_json($operands::varchar, '["BIGINT[][]"]')) as shapes))

@@ -1,7 +1,7 @@
 -- The targets of a path that reads enrichment columns, under the names of the table measurement; null = not known.
 -- param: targets varchar [JSON list: item, kernel file, input limit, operands, outputs, enrichment]
-select t.*, column_names, false as is_measured
-from (select unnest(from_json($targets, '[{"item_id": "INTEGER", "file_id": "INTEGER", "input_limit": "INTEGER",
+select *, map_extract_value(getvariable('file_columns'), file_id) as column_names, false as is_measured
+from (select unnest(from_json($targets::varchar, '[{"item_id": "INTEGER", "file_id": "INTEGER", "input_limit": "INTEGER",
     "kernel_type": "VARCHAR", "is_batched": "BOOLEAN", "operand_shapes": "BIGINT[][]", "operand_dtypes": "VARCHAR[]",
     "operand_formats": "VARCHAR[]", "operand_gaps": "BIGINT[]", "output_shapes": "BIGINT[][]", "output_dtypes": "VARCHAR[]",
     "output_formats": "VARCHAR[]", "ep_size": "INTEGER", "avg_seq_len": "DOUBLE", "runtime_avg_seq_len": "DOUBLE",
@@ -13,5 +13,4 @@ from (select unnest(from_json($targets, '[{"item_id": "INTEGER", "file_id": "INT
     "runtime_actual_seq_lengths_kv_values": "VARCHAR", "runtime_block_table_shape": "VARCHAR",
     "runtime_block_table_valid_blocks": "VARCHAR", "runtime_topk": "BIGINT", "runtime_cache_layout": "VARCHAR",
     "runtime_sparse_block_size": "BIGINT", "runtime_sparse_indices_pattern": "VARCHAR",
-    "runtime_sparse_indices_valid_count": "BIGINT", "extra_json": "VARCHAR"}]'), recursive := true)) as t
-join source_file using (file_id)
+    "runtime_sparse_indices_valid_count": "BIGINT", "extra_json": "VARCHAR"}]'), recursive := true))

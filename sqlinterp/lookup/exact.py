@@ -122,7 +122,7 @@ class ExactSearch:
         if not wishes:
             return []
         shapes = list(dict.fromkeys(wish.shapes for wish in wishes))
-        rows = self._statements.run(query, operands=json.dumps(shapes))
+        rows = self._statements.evaluate(query, operands=json.dumps(shapes))
         keys_of = dict(zip(shapes, rows, strict=True))
         wanted: dict[Place, list[tuple[Wish, str, int]]] = defaultdict(list)
         for wish in wishes:

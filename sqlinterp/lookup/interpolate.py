@@ -89,10 +89,7 @@ class InterpolationSearch:
                     cells.append(self._cell(len(cells), plan, candidate, (distance, operands)))
         if not cells:
             return {}
-        rows = self._statements.run(
-            f"cells={path.target_cells}", f"placed={path.query}", *path.regime_steps,
-            targets=json.dumps(cells), path=path.name,
-        )  # fmt: skip
+        rows = self._regimes(path, json.dumps(cells))
         placements: dict[tuple[int, int], list[Placement]] = defaultdict(list)
         regimes: dict[int, Row] = {}
         for row in rows:
@@ -107,6 +104,20 @@ class InterpolationSearch:
             elif distance == 0 and (number, candidate.position) not in placements:
                 _note_unplaced(outcomes[number], candidate, row, path)
         return placements
+
+    def _regimes(self, path: Path, targets: str) -> list[Row]:
+        """Return the place of each target on the axes, with each regime that it belongs to.
+
+        A few targets are placed by a statement of its own, which reads no table and so is planned
+        once; for many of them that would only copy them twice.
+        """
+        statements = self._statements
+        place = (f"cells={path.target_cells}", f"placed={path.query}")
+        if not statements.is_short(targets):
+            return statements.run(*place, *path.regime_steps, targets=targets, path=path.name)
+        placed = json.dumps(statements.evaluate(*place, targets=targets))
+        steps = ("placed=lookup.placed_target", *path.regime_steps)
+        return statements.run(*steps, placed=placed, path=path.name)
 
     def _spellings(self, target: Target, path: Path) -> list[tuple[int, Operands]]:
         """Return the operands as they are, without gaps, and with FLOAT16 read as DT_BF16."""

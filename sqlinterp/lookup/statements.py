@@ -1,13 +1,17 @@
-"""Prepared SQL of the lookups, one set per cursor: the text is parsed once."""
+"""Prepared SQL of the lookups, one set per cursor: what reads no table is planned only once."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import duckdb
 
 from sqlinterp import queries
 from sqlinterp.database import rows
+
+# Longer parameters cost more to write into a statement than its plan does.
+_LONGEST_LITERAL = 20_000
 
 
 class Statements:
@@ -16,26 +20,62 @@ class Statements:
     def __init__(self, cursor: duckdb.DuckDBPyConnection, log: list[Step] | None = None) -> None:
         self._cursor = cursor
         self._parsed: dict[tuple[str, ...], Any] = {}
+        self._planned: dict[tuple[str, ...], str] = {}
         self.log = log
 
     def run(self, *steps: str, **parameters: Any) -> list[dict[str, Any]]:
         """Run a query, or the named steps of a composed one, and return its rows."""
         statement = self._parsed.get(steps)
         if statement is None:
-            is_query = len(steps) == 1 and "=" not in steps[0]
-            text = queries.load(steps[0]).body if is_query else queries.compose(*steps)
-            statement = self._cursor.extract_statements(text)[0]
+            statement = self._cursor.extract_statements(_text(steps))[0]
             self._parsed[steps] = statement
-        result = rows(self._cursor.execute(statement, parameters))
+        return self._logged(steps, parameters, rows(self._cursor.execute(statement, parameters)))
+
+    def evaluate(self, *steps: str, **texts: str) -> list[dict[str, Any]]:
+        """Run a query that reads no table and whose parameters are texts.
+
+        The database plans such a statement once for all its runs; it plans one that reads a table
+        every time. The query has to cast its parameters to VARCHAR.
+        """
+        if not self.is_short(*texts.values()):
+            return self.run(*steps, **texts)
+        name = self._planned.get(steps)
+        if name is None:
+            name = f"planned_{len(self._planned)}"
+            self._cursor.execute(f"prepare {name} as {_text(steps)}")
+            self._planned[steps] = name
+        given = ", ".join(f"{key} := {_literal(text)}" for key, text in texts.items())
+        return self._logged(steps, texts, rows(self._cursor.execute(f"execute {name}({given})")))
+
+    @staticmethod
+    def is_short(*texts: str) -> bool:
+        """Return whether a statement of these parameters is better planned once."""
+        return sum(map(len, texts)) <= _LONGEST_LITERAL
+
+    def _logged(
+        self, steps: tuple[str, ...], parameters: Mapping[str, Any], result: list[dict[str, Any]]
+    ) -> list[dict[str, Any]]:
         if self.log is not None:
             self.log.append(Step(steps, parameters, result))
         return result
+
+
+def _text(steps: tuple[str, ...]) -> str:
+    is_query = len(steps) == 1 and "=" not in steps[0]
+    return queries.load(steps[0]).body if is_query else queries.compose(*steps)
+
+
+def _literal(text: str) -> str:
+    return "'" + text.replace("'", "''") + "'"
 
 
 class Step:
     """One statement that ran: its named steps, parameters and rows (for ``explain``)."""
 
     def __init__(
-        self, steps: tuple[str, ...], parameters: dict[str, Any], result: list[dict[str, Any]]
+        self,
+        steps: tuple[str, ...],
+        parameters: Mapping[str, Any],
+        result: list[dict[str, Any]],
     ) -> None:
         self.steps, self.parameters, self.rows = steps, parameters, result
