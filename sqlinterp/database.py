@@ -11,9 +11,12 @@ import duckdb
 
 from sqlinterp import queries
 from sqlinterp.errors import DatabaseError, UsageError
+from sqlinterp.locks import check_regular
 
 DEFAULT_FILE = "profiling.duckdb"
 _ROW_GROUP_SIZE = 8192
+_IN_MEMORY = ":memory:"
+_SIGNS_OF_DAMAGE = ("Corrupt database file", "Could not read enough bytes", "Failed to deserialize")
 _LOCKED_DOWN: dict[str, Any] = {
     "autoinstall_known_extensions": "false",
     "autoload_known_extensions": "false",
@@ -26,20 +29,29 @@ def database_path(given: str | os.PathLike[str] | None = None) -> Path:
     return Path(given or os.environ.get("SQLINTERP_DB") or DEFAULT_FILE)
 
 
-def connect_writer(path: Path) -> duckdb.DuckDBPyConnection:
-    """Open a database file for writing, creating it and its folder if need be.
+def connect_writer(path: Path, name: Path | None = None) -> duckdb.DuckDBPyConnection:
+    """Open a database file for writing, creating it if need be.
+
+    Nobody may read the file meanwhile; :func:`sqlinterp.publishing.publishing` lends one that
+    nobody can.
+
+    Parameters
+    ----------
+    path : Path
+        The file, or ``:memory:``.
+    name : Path, optional
+        What messages call the file.
 
     Raises
     ------
     DatabaseError
         If the file is no DuckDB database, is locked by another process, or cannot be created.
     """
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise DatabaseError(f"the folder cannot be created: {error}", str(path.parent)) from error
     # Small row groups let a lookup skip all but one block of a sorted table.
-    connection = _attach(path, f"row_group_size {_ROW_GROUP_SIZE}")
+    connection = _attach(path, f"row_group_size {_ROW_GROUP_SIZE}", name=name)
+    if str(path) != _IN_MEMORY:
+        # By default, what does not fit into memory goes to the working directory.
+        connection.execute("set temp_directory = $folder", {"folder": f"{path}.tmp"})
     define_macros(connection)
     return connection
 
@@ -55,7 +67,7 @@ def connect_reader(path: Path, **config: Any) -> duckdb.DuckDBPyConnection:
     DatabaseError
         If there is no such file, or it is no DuckDB database, or a writer holds it.
     """
-    _check_file(path)
+    check_regular(path)
     connection = _attach(path, "read_only", config)
     connection.execute("set enable_external_access = false")
     return connection
@@ -83,7 +95,7 @@ def connect_analyst(
     DatabaseError
         If there is no such file, or it is no DuckDB database, or a writer holds it.
     """
-    _check_file(path)
+    check_regular(path)
     connection = _attach(path, "read_only")
     if result is not None:
         connection.execute("attach $path as result", {"path": str(result)})
@@ -94,17 +106,25 @@ def connect_analyst(
 
 
 def _attach(
-    path: Path, option: str, config: Mapping[str, Any] | None = None
+    path: Path,
+    option: str,
+    config: Mapping[str, Any] | None = None,
+    name: Path | None = None,
 ) -> duckdb.DuckDBPyConnection:
     """Open a connection of its own with the file attached and in use."""
     connection = _quiet(duckdb.connect(config={**_LOCKED_DOWN, **(config or {})}))
+    # A relative name with a colon in it would be taken for the name of a driver.
+    file = str(path) if str(path) == _IN_MEMORY else os.path.abspath(path)
     try:
-        quoted = str(path).replace("'", "''")
-        connection.execute(f"attach '{quoted}' as profiling ({option})")
+        quoted = file.replace("'", "''")
+        connection.execute(f"attach '{quoted}' as profiling (type duckdb, {option})")
         connection.execute("use profiling")
+    except UnicodeEncodeError as error:
+        connection.close()
+        raise DatabaseError("the name of the file is no UTF-8", ascii(str(path))) from error
     except duckdb.Error as error:
         connection.close()
-        raise _cannot_open(path, error) from error
+        raise _cannot_open(error, file, name or path) from error
     return connection
 
 
@@ -114,26 +134,35 @@ def _quiet(connection: duckdb.DuckDBPyConnection) -> duckdb.DuckDBPyConnection:
     return connection
 
 
-def _check_file(path: Path) -> None:
-    if not path.is_file():
-        raise DatabaseError(
-            "there is no such database file",
-            str(path),
-            todo="Make one with 'sqlinterp ingest DIR --db FILE', or name another with --db.",
-        )
-    try:
-        with path.open("rb") as file:
-            is_duckdb = file.read(12)[8:] == b"DUCK"
-    except OSError as error:
-        raise DatabaseError(f"cannot be read: {error.strerror}", str(path)) from error
-    if not is_duckdb:
-        raise DatabaseError("the file is no DuckDB database", str(path))
+def _cannot_open(error: Exception, file: str, name: Path) -> DatabaseError:
+    """Return what DuckDB says in one sentence, about the file that the reader knows."""
+    text = str(error).splitlines()[0].replace(file, str(name))
+    if "not a valid DuckDB database" in text:
+        is_empty = os.path.getsize(file) == 0
+        problem = "the file is empty, so it is no DuckDB database"
+        return DatabaseError(problem if is_empty else "the file is no DuckDB database", str(name))
+    if is_damage(error):
+        return damaged(error, name)
+    todo = ""
+    if "Could not set lock" in text:
+        text, todo = "another program has it open for writing", "Close it there, then try again."
+    elif "version number" in text:
+        todo = "Update duckdb, or ingest into a new file."
+    return DatabaseError(f"cannot open the database: {text}", str(name), todo=todo)
 
 
-def _cannot_open(path: Path, error: Exception) -> DatabaseError:
-    text = str(error).splitlines()[0]
-    todo = "Another process is writing it; try again later." if "lock" in text else ""
-    return DatabaseError(f"cannot open the database: {text}", str(path), todo=todo)
+def is_damage(error: BaseException) -> bool:
+    """Return whether DuckDB found that a file is not as it was written."""
+    return any(sign in str(error) for sign in _SIGNS_OF_DAMAGE)
+
+
+def damaged(error: Exception, path: Path) -> DatabaseError:
+    """Return the error of a file that is not as it was written."""
+    return DatabaseError(
+        f"the database file is damaged: {str(error).splitlines()[0]}",
+        str(path),
+        todo="Restore it, or ingest into a new file.",
+    )
 
 
 def define_macros(connection: duckdb.DuckDBPyConnection) -> None:

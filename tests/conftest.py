@@ -9,9 +9,8 @@ from pathlib import Path
 import duckdb
 import pytest
 
-from sqlinterp import migrations
+from sqlinterp import migrations, publishing
 from sqlinterp.database import connect_writer
-from sqlinterp.ingestion import run
 
 REPOSITORY = Path(__file__).resolve().parents[1]
 
@@ -37,11 +36,11 @@ def migrated_file(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     migrations.migrate(connection)
     connection.close()
 
-    def connect(path: Path) -> duckdb.DuckDBPyConnection:
-        if not path.exists() and path.parent.is_dir():
+    def connect(path: Path, name: Path | None = None) -> duckdb.DuckDBPyConnection:
+        if not path.exists():
             shutil.copyfile(template, path)
-        return connect_writer(path)
+        return connect_writer(path, name)
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(run, "connect_writer", connect)
+        patch.setattr(publishing, "connect_writer", connect)
         yield template

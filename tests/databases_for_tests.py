@@ -6,7 +6,11 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
+import duckdb
 import yaml
+
+import sqlinterp
+from sqlinterp.database import connect_reader
 
 MATMUL_HEADER = (
     "Input Shapes,Input Data Types,Input Formats,Output Shapes,Output Data Types,Output Formats,"
@@ -47,3 +51,18 @@ def matmul_call(m: int, k: int, n: int, dtype: str = "bfloat16") -> dict[str, An
     """``aten.mm`` of (m, k) and (k, n)."""
     inputs = (tensor(m, k, dtype=dtype), tensor(k, n, dtype=dtype))
     return call("aten.mm.default", *inputs, outputs=[tensor(m, n, dtype=dtype)])
+
+
+def rows_of(database: Path, query: str) -> list[tuple[Any, ...]]:
+    """Rows of a query over a database file."""
+    connection = connect_reader(database)
+    try:
+        return connection.execute(query).fetchall()
+    finally:
+        connection.close()
+
+
+def cursor_of(database: sqlinterp.ProfilingDatabase) -> duckdb.DuckDBPyConnection:
+    """The cursor that the next lookup of this thread will use."""
+    with database._lane() as (lane, _):
+        return lane.cursor

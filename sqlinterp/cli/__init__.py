@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import os
+import signal
+import threading
 from collections.abc import Sequence
-from typing import NoReturn
+from typing import Any, NoReturn
 
 __all__ = ["main"]
 
@@ -25,6 +27,7 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
     """
     # The arrays of a lookup are tiny: threads of the linear algebra library only cost time.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+    _end_like_an_interrupt()
     try:
         from sqlinterp.cli.app import app
 
@@ -32,3 +35,14 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
     except KeyboardInterrupt:
         raise SystemExit(130) from None
     raise SystemExit(0)
+
+
+def _end_like_an_interrupt() -> None:
+    """Let a request to end (SIGTERM) clean up as Ctrl-C does, unless somebody else handles it."""
+
+    def interrupt(number: int, frame: Any) -> NoReturn:
+        raise KeyboardInterrupt
+
+    is_ours = threading.current_thread() is threading.main_thread()
+    if is_ours and signal.getsignal(signal.SIGTERM) is signal.SIG_DFL:
+        signal.signal(signal.SIGTERM, interrupt)

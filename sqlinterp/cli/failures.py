@@ -11,6 +11,7 @@ from typer.core import TyperGroup
 
 from sqlinterp.cli.output import say
 from sqlinterp.errors import DatabaseError, SqlinterpError, UsageError
+from sqlinterp.interrupts import is_interrupt
 
 
 class Commands(TyperGroup):
@@ -26,6 +27,8 @@ class Commands(TyperGroup):
             say(f"sqlinterp: {error}", "red")
             raise typer.Exit(error.exit_code) from None
         except Exception as error:
+            if is_interrupt(error):
+                raise KeyboardInterrupt from None
             if hasattr(error, "show") or os.environ.get("SQLINTERP_DEBUG"):
                 raise  # a usage error that the parser shows itself
             known = _described(error)

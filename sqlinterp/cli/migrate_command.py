@@ -10,9 +10,10 @@ import typer
 from sqlinterp import migrations
 from sqlinterp.cli.options import Database
 from sqlinterp.cli.output import data_console, make_table, print_table, say
-from sqlinterp.database import connect_reader, connect_writer, database_path
+from sqlinterp.database import connect_reader, database_path
 from sqlinterp.definitions import is_current
 from sqlinterp.ingestion.derive import rebuild
+from sqlinterp.publishing import publishing
 
 
 def migrate(
@@ -40,13 +41,13 @@ def migrate(
 
 def _apply(path: Path) -> list[migrations.Migration]:
     """Apply what is missing, renew the views and return the new state."""
-    connection = connect_writer(path)
-    try:
+    with publishing(path) as connection:
         done = migrations.migrate(connection)
-        say(f"applied {len(done)} migrations to {path}")
-        if not is_current(connection):
+        is_rebuilt = not is_current(connection)
+        if is_rebuilt:
             rebuild(connection)
-            say("rebuilt keys, regimes and points")
-        return migrations.status(connection)
-    finally:
-        connection.close()
+        found = migrations.status(connection)
+    say(f"applied {len(done)} migrations to {path}")
+    if is_rebuilt:
+        say("rebuilt keys, regimes and points")
+    return found

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from sqlinterp.cli.requests import Line
-from sqlinterp.errors import UsageError
+from sqlinterp.errors import DatabaseError, UsageError
 from sqlinterp.lookup.invocation import parse_json, read_invocation
 from sqlinterp.model import Answer, OpInvocation
 from sqlinterp.session import ProfilingDatabase
@@ -87,9 +87,11 @@ class Stream:
         """Answer together; if one invocation makes that fail, answer the others one by one."""
         try:
             return list(self._database.lookup_many(invocations))
+        except DatabaseError:
+            raise  # no line is to blame
         except Exception as error:
-            if len(invocations) == 1:
-                return [f"{type(error).__name__}: {error}"]
+            if len(invocations) <= 1:
+                return [f"{type(error).__name__}: {error}" for _ in invocations]
         middle = len(invocations) // 2
         return self._answers(invocations[:middle]) + self._answers(invocations[middle:])
 

@@ -18,6 +18,7 @@ QUERY_MODES = (
     "scatter_nd_update_mla",
 )
 SUBCATEGORIES = ("compute_scale", "quantized_matmul")
+_MOST_OPERANDS = 2**31 - 1  # what the column holds
 _NEEDS_NO_KERNEL = ("composite", "zero_cost", "accepted_miss")
 
 
@@ -69,7 +70,7 @@ def read_entry(operator: str, fields: Any) -> tuple[Entry | None, list[str]]:
     dispatch = dispatch_of(fields)
     problems = _kernel_problems(fields, dispatch) + _list_problems(fields)
     limit = fields.get("tc_input_count")
-    if limit is not None and (isinstance(limit, bool) or not isinstance(limit, int) or limit < 1):
+    if limit is not None and (type(limit) is not int or not 1 <= limit <= _MOST_OPERANDS):
         problems.append(f"tc_input_count is {limit!r}, expected a positive integer")
     for key in ("query_mode", "compute_subcategory", "category"):
         if fields.get(key) is not None and not isinstance(fields[key], str):

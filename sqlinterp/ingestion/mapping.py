@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-import yaml
-
 from sqlinterp.ingestion.entries import Entry, read_entry
+from sqlinterp.ingestion.folders import VersionFolder
 from sqlinterp.policy import policy_problems
+from sqlinterp.strict_yaml import parse_yaml
+
+_LONGEST_TEXT, _HALF = 300, 140
 
 
 @dataclass
@@ -46,27 +49,15 @@ class OpMapping:
         return {}
 
 
-class _UniqueKeyLoader(yaml.SafeLoader):
-    """A safe loader that refuses a key that repeats in one mapping."""
-
-
-def _unique_mapping(loader: _UniqueKeyLoader, node: yaml.MappingNode) -> dict[Any, Any]:
-    seen: set[Any] = set()
-    for key_node, _ in node.value:
-        key = loader.construct_object(key_node, deep=True)
-        if not isinstance(key, (str, int, float, bool, type(None))):
-            raise yaml.constructor.ConstructorError(
-                None, None, "a key is not a scalar", key_node.start_mark
-            )
-        if key in seen:
-            raise yaml.constructor.ConstructorError(
-                None, None, f"the key '{key}' repeats", key_node.start_mark
-            )
-        seen.add(key)
-    return loader.construct_mapping(node, deep=True)
-
-
-_UniqueKeyLoader.add_constructor(yaml.resolver.BaseResolver.DEFAULT_MAPPING_TAG, _unique_mapping)
+def mapping_of(folder: VersionFolder) -> OpMapping:
+    """Read the mapping of a version directory, unless it is something that must not be read."""
+    path = folder.mapping_path
+    refusal = folder.refusal(path) if os.path.lexists(path) else None
+    if refusal is None:
+        return read_mapping(path)
+    mapping = OpMapping()
+    mapping.error("", refusal)
+    return mapping
 
 
 def read_mapping(path: Path) -> OpMapping:
@@ -88,20 +79,24 @@ def read_mapping(path: Path) -> OpMapping:
     _read_reference(document, mapping)
     _read_entries(document.get("operator_mappings", {}), mapping)
     _read_policies(document, mapping)
+    mapping.problems = [(kind, _short(key), _short(text)) for kind, key, text in mapping.problems]
     return mapping
+
+
+def _short(text: str) -> str:
+    """Return a text without its middle when it quotes more than anybody wants to read."""
+    return text if len(text) <= _LONGEST_TEXT else f"{text[:_HALF]} ... {text[-_HALF:]}"
 
 
 def _load(path: Path, mapping: OpMapping) -> Any:
     try:
         content = path.read_bytes()
         mapping.sha256 = hashlib.sha256(content).hexdigest()
-        return yaml.load(content.decode("utf-8-sig"), Loader=_UniqueKeyLoader)
+        return parse_yaml(content)
     except OSError as error:
         mapping.error("", f"{path.name} cannot be read: {error.strerror}")
-    except UnicodeDecodeError as error:
-        mapping.error("", f"{path.name} is not UTF-8: {error.reason} at byte {error.start}")
-    except (yaml.YAMLError, ValueError, RecursionError) as error:
-        mapping.error("", f"{path.name} is no valid YAML: {' '.join(str(error).split())}")
+    except ValueError as error:
+        mapping.error("", f"{path.name} {error}")
     return None
 
 
@@ -161,10 +156,20 @@ def _block(parent: Mapping[Any, Any], key: Any, mapping: OpMapping) -> dict[Any,
 
 def _add_policy(mapping: OpMapping, scope: str, subject: str, fields: dict[str, Any]) -> None:
     where = "interpolation_policy" if scope == "global" else f"interpolation policy of {subject}"
-    mapping.problems += [("error", where, text) for text in policy_problems(where, fields)]
+    found = policy_problems(where, fields, is_kernel=scope == "kernel")
+    mapping.problems += [("error", where, text) for text in found]
     mapping.policies.append((scope, subject, fields))
 
 
 def canonical_json(value: Any) -> str:
-    """Return the canonical JSON text of a YAML value; dates and the like become text."""
-    return json.dumps(value, sort_keys=True, separators=(",", ":"), default=str)
+    """Return the canonical JSON text of a YAML value; keys and whatever JSON lacks become text."""
+    plain = _text_keys(value)
+    return json.dumps(plain, sort_keys=True, separators=(",", ":"), default=str, allow_nan=False)
+
+
+def _text_keys(value: Any) -> Any:
+    if isinstance(value, Mapping):
+        return {str(key): _text_keys(item) for key, item in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_text_keys(item) for item in value]
+    return value

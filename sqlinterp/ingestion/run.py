@@ -5,21 +5,24 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable
 from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import replace
 from pathlib import Path
 
 import duckdb
 
 from sqlinterp import migrations
-from sqlinterp.database import connect_writer, load_aliases
+from sqlinterp.database import load_aliases
 from sqlinterp.definitions import is_current
-from sqlinterp.errors import DatabaseError, SqlinterpError
+from sqlinterp.errors import DatabaseError
 from sqlinterp.ingestion.catalog import Catalog, KnownFile, policy_digest
 from sqlinterp.ingestion.derive import derive
-from sqlinterp.ingestion.folders import VersionFolder, communication_folder, find_versions
-from sqlinterp.ingestion.inspection import Inspection, inspect_file
-from sqlinterp.ingestion.mapping import OpMapping, read_mapping
+from sqlinterp.ingestion.folders import scan
+from sqlinterp.ingestion.mapping import OpMapping
+from sqlinterp.ingestion.reading import Inspected, check_unchanged, inspect
+from sqlinterp.ingestion.references import Source, with_communication
 from sqlinterp.ingestion.staging import LoadingFile, Staging, prepare
 from sqlinterp.ingestion.summary import IngestSummary, summarise
+from sqlinterp.publishing import publishing
 
 Progress = Callable[[str, int, int], None]
 _ROWS_PER_FLUSH = 600_000
@@ -33,7 +36,8 @@ def ingest(
     """Ingest every version directory below the folders into a database file.
 
     The file is created or migrated. Files whose content and latency policy are unchanged are not
-    read again; files that are gone are removed. Everything happens in one transaction.
+    read again; files that are gone are removed. Everything happens in another file that takes the
+    place of the database file at the end, so that readers see all of it or nothing.
 
     Parameters
     ----------
@@ -52,43 +56,18 @@ def ingest(
     Raises
     ------
     SourceError
-        If a folder does not exist or holds no version directory.
+        If a folder does not exist or holds no version directory, or a file changes meanwhile.
     DatabaseError
-        If the database file cannot be written.
+        If the database file cannot be written, or somebody else writes it.
     """
-    versions = _with_communication(find_versions(list(folders)))
+    found = scan(folders)
+    sources = with_communication(found.versions)
     path = Path(database)
-    connection = connect_writer(path)
-    try:
+    with publishing(path) as connection:
         migrations.migrate(connection)
         load_aliases(connection)
-        return _Run(connection, path, versions, progress).execute()
-    finally:
-        connection.close()
-
-
-def _with_communication(
-    versions: list[VersionFolder],
-) -> list[tuple[VersionFolder, OpMapping, VersionFolder | None]]:
-    """Pair versions with their mapping and communication folder, found or referred to."""
-    by_path = {version.path: version for version in versions}
-    result: list[tuple[VersionFolder, OpMapping, VersionFolder | None]] = []
-    for version in versions:
-        if version.kind == "communication":
-            continue
-        mapping = read_mapping(version.mapping_path)
-        folder = None
-        if mapping.communication_ref is not None:
-            target = Path(os.path.normpath(version.path / mapping.communication_ref))
-            folder = by_path.get(target)
-            if folder is None and target.is_dir():
-                folder = by_path[target] = communication_folder(target)
-            if folder is None:
-                text = f"communication_data_ref points to {target}, which does not exist"
-                mapping.problems.append(("warning", "communication_data_ref", text))
-        result.append((version, mapping, folder))
-    shared = [folder for folder in by_path.values() if folder.kind == "communication"]
-    return [(folder, OpMapping(), None) for folder in shared] + result
+        summary = _Run(connection, path, sources, progress).execute()
+    return replace(summary, messages=(*found.notes, *summary.messages))
 
 
 class _Run:
@@ -98,29 +77,30 @@ class _Run:
         self,
         connection: duckdb.DuckDBPyConnection,
         path: Path,
-        versions: list[tuple[VersionFolder, OpMapping, VersionFolder | None]],
+        sources: list[Source],
         progress: Progress | None,
     ) -> None:
-        self._connection, self._path, self._versions = connection, path, versions
+        self._connection, self._path, self._sources = connection, path, sources
         self._progress = progress or (lambda name, done, total: None)
         self._catalog = Catalog(connection)
         self._known = prepare(connection)
         self._staging = Staging(connection, self._known)
-        self._inspections: dict[Path, Future[Inspection]] = {}
+        self._inspections: dict[Path, Future[Inspected]] = {}
         self._unchanged: dict[int, int] = {}
         self._removed = 0
         self._batch: list[LoadingFile] = []
+        self._read: list[Inspected] = []
         self._done = 0
-        self._total = sum(len(version.csv_files) for version, _, _ in versions)
+        self._total = sum(len(source.folder.csv_files) for source in sources)
         self._changed = False
 
     def execute(self) -> IngestSummary:
-        """Run everything in one transaction; on failure the file stays as it was."""
+        """Run everything in one transaction."""
         pool = ThreadPoolExecutor(max_workers=1, thread_name_prefix="inspect")
         try:
             self._connection.execute("begin")
             self._inspect_ahead(pool)
-            version_ids = [self._load_version(*version) for version in self._versions]
+            version_ids = [self._load_version(source) for source in self._sources]
             self._flush()
             if self._changed or not is_current(self._connection):
                 derive(self._connection)
@@ -128,37 +108,29 @@ class _Run:
                 self._connection, str(self._path), version_ids, self._unchanged, self._removed
             )
             self._connection.execute("commit")
-            self._connection.execute("checkpoint")
             return summary
         except duckdb.Error as error:
-            self._roll_back()
             raise DatabaseError(f"ingest failed: {error}", str(self._path)) from error
-        except (SqlinterpError, OSError, KeyboardInterrupt):
-            self._roll_back()
-            raise
         finally:
             pool.shutdown(cancel_futures=True)
 
     def _inspect_ahead(self, pool: ThreadPoolExecutor) -> None:
         """Let another thread inspect files while the rows of earlier ones are placed."""
-        for version, _, _ in self._versions:
-            for path in version.csv_files:
-                self._inspections[path] = pool.submit(inspect_file, path, self._known.by_header)
+        for source in self._sources:
+            for path in source.folder.csv_files:
+                self._inspections[path] = pool.submit(
+                    inspect, source.folder, path, self._known.by_header
+                )
 
-    def _roll_back(self) -> None:
-        try:
-            self._connection.execute("rollback")
-        except duckdb.Error:  # the engine has already rolled back
-            return
-
-    def _load_version(
-        self, folder: VersionFolder, mapping: OpMapping, communication: VersionFolder | None
-    ) -> int:
+    def _load_version(self, source: Source) -> int:
+        folder, mapping = source.folder, source.mapping
         version_id, changed = self._catalog.version(folder, mapping)
         self._changed |= changed
         self._catalog.mapping(version_id, mapping)
-        if communication is not None:
-            self._catalog.link_communication(version_id, communication.key)
+        for name, message in folder.ignored:
+            self._catalog.issue(version_id, None, "error", ("not_read", name, message))
+        if source.communication is not None:
+            self._catalog.link_communication(version_id, source.communication.key)
         known = self._catalog.known_files(version_id)
         self._unchanged[version_id] = 0
         for path in folder.csv_files:
@@ -175,7 +147,8 @@ class _Run:
         self._progress(path.name, self._done, self._total)
         self._done += 1
         latency = mapping.overrides("latency", path.stem)
-        inspection = self._inspections.pop(path).result()
+        inspected = self._inspections.pop(path).result()
+        inspection = inspected.inspection
         if known is not None:
             same = (known.sha256, known.policy_sha256)
             if same == (inspection.sha256, policy_digest(latency)):
@@ -187,13 +160,26 @@ class _Run:
         if inspection.status != "loaded":
             return
         self._batch.append(LoadingFile(file_id, inspection, latency))
+        self._read.append(inspected)
         if sum(file.inspection.row_count for file in self._batch) >= _ROWS_PER_FLUSH:
             self._flush()
 
     def _flush(self) -> None:
-        self._staging.stage(self._batch)
+        """Read the files of the batch and give every row its final place."""
+        try:
+            self._staging.stage(self._batch)
+        except duckdb.Error:
+            self._check_unchanged()  # a better reason
+            raise
+        self._check_unchanged()
         for file in self._batch:
             self._catalog.reject_rows(file.file_id, file.inspection, file.rows_staged)
         self._catalog.write_files()
         self._staging.place(self._batch)
         self._batch = []
+        self._read = []
+
+    def _check_unchanged(self) -> None:
+        """Make sure that what was stored of the batch is what its hashes stand for."""
+        for inspected in self._read:
+            check_unchanged(inspected)

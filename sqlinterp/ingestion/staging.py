@@ -13,6 +13,7 @@ import duckdb
 from sqlinterp import queries
 from sqlinterp.database import rows
 from sqlinterp.ingestion.inspection import Inspection, repair
+from sqlinterp.ingestion.reading import plain_paths
 
 # Where a row came from and what was derived from its latency say nothing of what was measured.
 _PROVENANCE = ("runtime_case_id", "runtime_source_profile", "bandwidth_gbps")
@@ -129,7 +130,8 @@ class Staging:
                 groups[tuple(file.inspection.header)].append(file)
         part_of: dict[int, str] = {}
         for group in groups.values():
-            part = self._read(group, [str(file.inspection.path) for file in group])
+            with plain_paths([str(file.inspection.path) for file in group]) as paths:
+                part = self._read(group, paths)
             part_of.update((file.file_id, part) for file in group)
         self._count(files)
         irregular = [

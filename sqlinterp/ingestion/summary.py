@@ -36,7 +36,8 @@ class IngestSummary:
     removed_files : int
         Files that the database had and the folders no longer have.
     messages : tuple of (severity, version key, message)
-        Issues of those versions, errors first.
+        Folders that were not looked into, by their path, then issues of those versions, errors
+        first.
     """
 
     database: str
@@ -46,8 +47,9 @@ class IngestSummary:
 
     @property
     def is_clean(self) -> bool:
-        """Whether every file, row and mapping entry could be used."""
-        return not any(v.rows_rejected or v.errors for v in self.versions)
+        """Whether every folder, file, row and mapping entry could be used."""
+        is_faulty = any(severity == "error" for severity, _, _ in self.messages)
+        return not (is_faulty or any(v.rows_rejected or v.errors for v in self.versions))
 
     def total(self, field: str) -> int:
         """Return the sum of one count over the versions."""

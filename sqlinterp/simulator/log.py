@@ -16,11 +16,13 @@ from sqlinterp import queries
 from sqlinterp.database import connect_writer
 from sqlinterp.migrations import migrate
 from sqlinterp.model import Answer, OpInvocation, QueryContext
+from sqlinterp.publishing import publishing
 from sqlinterp.simulator.facts import facts, shapes_text, tensors_of
 from sqlinterp.simulator.rollout import Verdict
 
 _ZERO_COST = ("zero_cost", "accepted_miss")
 _BATCH = 10_000  # rows
+_PATIENCE_S = 20.0  # runs that end together append one after the other
 Row = dict[str, Any]
 
 
@@ -114,8 +116,8 @@ class LookupLog:
         Parameters
         ----------
         path : Path
-            A database file; it is made, or brought up to date, if need be. Nobody may have it
-            open.
+            A database file; it is made, or brought up to date, if need be. Who reads it, keeps
+            what it held before.
 
         Returns
         -------
@@ -125,18 +127,15 @@ class LookupLog:
         Raises
         ------
         DatabaseError
-            If the file is in use or cannot be written.
+            If somebody else keeps writing the file, or it cannot be written.
         """
         with self._lock:
             changed = [row for row in self._rows.values() if row.calls > row.written_calls]
             columns = [_since_flush(row) for row in changed]
             counted = [(row.calls, row.analytic_us) for row in changed]
-        connection = connect_writer(path)
-        try:
+        with publishing(path, _PATIENCE_S) as connection:
             migrate(connection)
             _insert(connection, columns)
-        finally:
-            connection.close()
         with self._lock:
             for row, (calls, analytic_us) in zip(changed, counted, strict=True):
                 row.written_calls, row.written_us = calls, analytic_us

@@ -9,13 +9,12 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Generic, TypeVar
 
-from sqlinterp.errors import DatabaseError, UsageError
+from sqlinterp.errors import UsageError
+from sqlinterp.locks import Identity, file_identity
 from sqlinterp.session import ProfilingDatabase
 from sqlinterp.simulator.memo import Memo
 
 Entry = TypeVar("Entry")
-Identity = tuple[int, int, int, int]
-_ATTEMPTS = 5
 
 
 class Snapshot(Generic[Entry]):
@@ -23,6 +22,7 @@ class Snapshot(Generic[Entry]):
 
     def __init__(self, identity: Identity, database: ProfilingDatabase, memo_size: int) -> None:
         self.identity, self.database = identity, database
+        self.version_key = database.version_key
         self.memo: Memo[Entry] = Memo(memo_size)
         self._traits: dict[str, tuple[str, bool, bool]] = {}
         self._users, self._is_retired = 0, False
@@ -71,10 +71,19 @@ class Snapshot(Generic[Entry]):
 
 
 class Snapshots(Generic[Entry]):
-    """The current snapshot of a file."""
+    """The current snapshot of a file.
+
+    Parameters
+    ----------
+    open_database : callable
+        Opens the file as it is now; given the key of the version that answered before, if any.
+    """
 
     def __init__(
-        self, path: Path, open_database: Callable[[], ProfilingDatabase], memo_size: int
+        self,
+        path: Path,
+        open_database: Callable[[str | None], ProfilingDatabase],
+        memo_size: int,
     ) -> None:
         self._open, self._memo_size = open_database, memo_size
         self._path = os.fspath(path)
@@ -96,37 +105,24 @@ class Snapshots(Generic[Entry]):
         if self._is_closed:
             raise UsageError("the data source is closed")
         snapshot = self._current
-        identity = _identity(self._path)
+        identity = file_identity(self._path)
         if identity == snapshot.identity or identity is None:
             return snapshot
         with self._lock:
             if identity == self._current.identity:
                 return self._current
-            fresh: Snapshot[Entry] = self._opened()
-            previous, self._current = self._current, fresh
+            previous = self._current
+            fresh: Snapshot[Entry] = self._opened(previous.version_key)
+            self._current = fresh
             self.reopened += 1
         previous.retire()
         return fresh
 
-    def _opened(self) -> Snapshot[Entry]:
-        """Open the file; if another one takes its place meanwhile, open that."""
-        for _ in range(_ATTEMPTS):
-            before = _identity(self._path)
-            database = self._open()
-            if before is not None and before == _identity(self._path):
-                return Snapshot(before, database, self._memo_size)
-            database.close()
-        raise DatabaseError("the file keeps changing while it is opened", self._path)
+    def _opened(self, before: str | None = None) -> Snapshot[Entry]:
+        database = self._open(before)
+        return Snapshot(database.identity, database, self._memo_size)
 
     def close(self) -> None:
         """Close the file."""
         self._is_closed = True
         self._current.retire()
-
-
-def _identity(path: str) -> Identity | None:
-    try:
-        found = os.stat(path)
-    except OSError:
-        return None
-    return found.st_dev, found.st_ino, found.st_mtime_ns, found.st_size

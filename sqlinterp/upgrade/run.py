@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from sqlinterp.errors import SourceError, UsageError
 from sqlinterp.ingestion.folders import VersionFolder, find_versions
-from sqlinterp.ingestion.mapping import read_mapping
+from sqlinterp.ingestion.mapping import mapping_of
 from sqlinterp.ingestion.staging import core_ratio
 from sqlinterp.upgrade.changes import Facts
 from sqlinterp.upgrade.layouts import read_target
@@ -24,7 +24,14 @@ from sqlinterp.upgrade.record import (
     write_file,
     write_record,
 )
-from sqlinterp.upgrade.report import UPGRADED, AnyPath, UpgradeReport, version_report
+from sqlinterp.upgrade.report import (
+    LEFT_ALONE,
+    UPGRADED,
+    AnyPath,
+    FileReport,
+    UpgradeReport,
+    version_report,
+)
 from sqlinterp.version import __version__
 
 Progress = Callable[[str, int, int], None]
@@ -96,10 +103,14 @@ def _counted(progress: Progress | None, versions: Sequence[VersionFolder]) -> Ca
 
 
 def _plan(version: VersionFolder, job: _Job) -> list[FilePlan]:
-    mapping = read_mapping(version.mapping_path)
+    mapping = mapping_of(version)
     plans = []
     for path in version.csv_files:
         job.advance(path.name)
+        refusal = version.refusal(path)
+        if refusal is not None:
+            plans.append(FilePlan(FileReport(path.name, LEFT_ALONE, refusal)))
+            continue
         ratio = core_ratio(mapping.overrides("latency", path.stem))
         plans.append(plan_file(path, job.target, job.facts, ratio))
     return plans

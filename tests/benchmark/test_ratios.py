@@ -13,7 +13,7 @@ from typing import Any
 
 import pandas as pd
 import pytest
-from databases_for_tests import matmul_call
+from databases_for_tests import cursor_of, matmul_call
 
 import sqlinterp
 from sqlinterp.demo import write_demo
@@ -43,12 +43,16 @@ def median_seconds(run: Callable[[], Any], times: int) -> float:
 
 def measured_calls(database: Any, count: int) -> list[dict[str, Any]]:
     """Distinct calls of ``aten.mm`` that were measured."""
-    rows = database._connection.execute(
-        "select distinct operand_shapes from measurement where version_id ="
-        " (select version_id from profile_version where version_key like '%' || $version)"
-        " and kernel_type = 'MatMulV2' order by 1 limit $count",
-        {"version": VERSION, "count": count},
-    ).fetchall()
+    rows = (
+        cursor_of(database)
+        .execute(
+            "select distinct operand_shapes from measurement where version_id ="
+            " (select version_id from profile_version where version_key like '%' || $version)"
+            " and kernel_type = 'MatMulV2' order by 1 limit $count",
+            {"version": VERSION, "count": count},
+        )
+        .fetchall()
+    )
     calls = []
     for (m, k), weight in (row[0] for row in rows):
         calls.append(matmul_call(m, k, weight[1] if weight[0] == k else weight[0]))
@@ -58,7 +62,7 @@ def measured_calls(database: Any, count: int) -> list[dict[str, Any]]:
 def test_a_cold_exact_lookup_costs_a_few_trivial_statements(demo: Path) -> None:
     with sqlinterp.open(demo / "profiling.duckdb", VERSION) as database:
         calls = iter(measured_calls(database, 400))
-        connection = database._connection
+        connection = cursor_of(database)
         trivial = median_seconds(lambda: connection.execute("select 1").fetchall(), 300)
         cold = median_seconds(lambda: database.lookup(next(calls)), 300)
         assert database.lookup(measured_calls(database, 1)[0]).source == "MEASURED"

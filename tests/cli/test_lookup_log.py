@@ -50,7 +50,7 @@ def test_a_line_that_comes_again_is_not_asked_again(sample: Path) -> None:
         first = stream.answer(lines)
         database.close()
         assert stream.answer(lines * 3) == first * 3
-        assert "ConnectionException" in stream.answer([Line(9, BETWEEN.encode())])[0]
+        assert "the database is closed" in stream.answer([Line(9, BETWEEN.encode())])[0]
 
 
 def test_metrics_log_and_summary(run: Run, sample: Path, tmp_path: Path) -> None:

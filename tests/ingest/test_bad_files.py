@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import shutil
-from pathlib import Path
 
 from csv_folders import HEADER, Folder, line, text
 
@@ -53,8 +52,8 @@ def test_a_broken_link_is_unreadable(folder: Folder) -> None:
     assert "Bad.csv cannot be read" in summary.messages[0][2]
 
 
-def test_a_linked_csv_is_read_under_its_own_name(folder: Folder, tmp_path: Path) -> None:
-    other = tmp_path / "elsewhere.csv"
+def test_a_linked_csv_is_read_under_its_own_name(folder: Folder) -> None:
+    other = folder.root / "elsewhere.csv"
     other.write_text(text(GOOD_LINE))
     (folder.path / "Linked.csv").symlink_to(other)
     folder.ingest()

@@ -26,10 +26,13 @@ from sqlinterp.ingestion.mapping import read_mapping
         ("operator_mappings:\n  x: {kernel_type: A, tc_input_count: 0}\n", "tc_input_count is 0"),
         ("latency_policy: {kernel_overrides: [A]}\n", "kernel_overrides is ['A']"),
         ("interpolation_policy: {max_interpolation_dim: 9}\n", "max_interpolation_dim is 9"),
+        ("interpolation_policy: {extrapolation: {allow: true}}\n", "kernels opt in one by one"),
+        ("interpolation_policy: {kernel_overrides: {A: {extrapolation: {form: cubic}}}}\n",
+         "extrapolation.form is 'cubic'"),
         ("communication_data_ref: [1]\n", "communication_data_ref is [1]"),
         ("? [a, b]\n: 1\n", "is no valid YAML"),
     ],
-)
+)  # fmt: skip
 def test_a_fault_is_reported(folder: Folder, document: str, words: str) -> None:
     folder.write_mapping(document)
     mapping = read_mapping(folder.path / "op_mapping.yaml")

@@ -8,7 +8,14 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from databases_for_tests import MATMUL_HEADER, call, matmul_call, tensor, write_version
+from databases_for_tests import (
+    MATMUL_HEADER,
+    call,
+    cursor_of,
+    matmul_call,
+    tensor,
+    write_version,
+)
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from scipy.interpolate import griddata
@@ -110,7 +117,7 @@ def test_batches_threads_and_scipy_agree(
         assert [answer.to_dict() for answer in database.lookup_many(ops)] == loop
         repeated = [answer.to_dict() for answer in database.lookup_many(ops * 4)]
         assert repeated == loop * 4
-        database._connection.execute("set threads = 2")
+        cursor_of(database).execute("set threads = 2")
         assert [answer.to_dict() for answer in database.lookup_many(ops)] == loop
     for answer in loop:
         check_answer(answer)

@@ -1,0 +1,206 @@
+"""One version in one content of a database file, open until nobody looks up in it any more."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import duckdb
+
+from sqlinterp.database import (
+    connect_reader,
+    damaged,
+    define_macros,
+    is_damage,
+    load_aliases,
+    resolve_version,
+)
+from sqlinterp.definitions import check_derived
+from sqlinterp.errors import DatabaseError, UsageError
+from sqlinterp.interrupts import is_interrupt
+from sqlinterp.locks import HeldFile, file_identity
+from sqlinterp.lookup.catalog import Catalog
+from sqlinterp.lookup.lanes import Lanes
+from sqlinterp.migrations import check_current
+
+# Planning is most of a single lookup; these passes find nothing to do in its statements.
+_IDLE_OPTIMIZERS = (
+    "common_subplan,statistics_propagation,sampling_pushdown,cte_filter_pusher,"
+    "column_lifetime,compressed_materialization"
+)
+_KERNEL_VERSIONS = (
+    "select version_key from profile_version where kind = 'kernel' order by version_key"
+)
+_ATTEMPTS, _PAUSE_S = 20, 0.01
+
+
+class Content:
+    """One version as one file has it, with cursors and prepared statements.
+
+    Attributes
+    ----------
+    identity : tuple of int
+        What tells the file from another one under its name.
+    """
+
+    def __init__(self, held: HeldFile, path: Path, version: str | None, before: str | None) -> None:
+        self._held, self.identity = held, held.identity
+        self._connection = connect_reader(path, threads="1", disabled_optimizers=_IDLE_OPTIMIZERS)
+        try:
+            with readable(path):
+                check_current(self._connection, path)
+                check_derived(self._connection, path)
+                define_macros(self._connection)
+                load_aliases(self._connection)
+                self.versions = self._versions()
+                wanted = before if before in self.versions else version
+                self.version_key = resolve_version(self.versions, wanted)
+                self.catalog = Catalog(self._connection, self.version_key)
+        except BaseException:
+            self._connection.close()
+            raise
+        self.lanes = Lanes(self._connection, self.catalog)
+        self._lock = threading.Lock()
+        self._users, self._is_retired = 0, False
+
+    def _versions(self) -> list[str]:
+        return [row[0] for row in self._connection.execute(_KERNEL_VERSIONS).fetchall()]
+
+    @contextmanager
+    def use(self) -> Iterator[bool]:
+        """Keep the file open for a while; False when it was closed before that."""
+        with self._lock:
+            is_open = not self._is_retired
+            self._users += is_open
+        try:
+            yield is_open
+        finally:
+            if is_open:
+                self._leave()
+
+    def _leave(self) -> None:
+        with self._lock:
+            self._users -= 1
+            is_last = self._is_retired and self._users == 0
+        if is_last:
+            self._close()
+
+    def retire(self) -> None:
+        """Close the file as soon as nobody uses it."""
+        with self._lock:
+            was_retired, self._is_retired = self._is_retired, True
+            is_unused = self._users == 0
+        if is_unused and not was_retired:
+            self._close()
+
+    def _close(self) -> None:
+        self.lanes.close()
+        self._held.close()
+
+
+class CurrentContent:
+    """The content of the file that has the name now, opened again when another one took it.
+
+    Parameters
+    ----------
+    version : str or None
+        Version key or a unique suffix of one. Once it has been found, the same key is taken from
+        every later file that has it.
+    follow : bool
+        Whether to open a file that takes the place of the first one.
+    """
+
+    def __init__(self, path: Path, version: str | None, follow: bool) -> None:
+        self._path, self._version, self._follow = path, version, follow
+        self._lock = threading.Lock()
+        self._is_closed = False
+        self._current = self._opened(None)
+
+    def get(self) -> Content:
+        """Return the content to ask now; a file that is gone leaves the one that was opened.
+
+        Raises
+        ------
+        SqlinterpError
+            If another file has taken the place and cannot be opened, or after :meth:`close`.
+        """
+        content = self._current
+        if self._is_closed:
+            raise UsageError("the database is closed", str(self._path))
+        if not self._follow or file_identity(self._path) in (content.identity, None):
+            return content
+        with self._lock:
+            content = self._current
+            if file_identity(self._path) in (content.identity, None):
+                return content
+            fresh = self._opened(content.version_key)
+            self._current = fresh
+            is_closed = self._is_closed
+        for unused in (content, *([fresh] if is_closed else [])):
+            unused.retire()
+        return fresh
+
+    @contextmanager
+    def use(self) -> Iterator[Content]:
+        """Lend the content to ask now; DuckDB's errors become those of a file that is unreadable.
+
+        Raises
+        ------
+        DatabaseError
+            If the file is damaged or cannot be read.
+        """
+        while True:
+            content = self.get()
+            with content.use() as is_open:
+                if is_open:
+                    with readable(self._path):
+                        yield content
+                    return
+
+    def _opened(self, before: str | None) -> Content:
+        """Open the file; if another one takes its place meanwhile, open that."""
+        for attempt in range(_ATTEMPTS):
+            held = HeldFile(self._path)
+            try:
+                content = Content(held, self._path, self._version, before)
+            except BaseException:
+                held.close()
+                raise
+            if file_identity(self._path) == held.identity:
+                return content
+            content.retire()
+            time.sleep(attempt * _PAUSE_S)
+        raise DatabaseError("the file keeps changing while it is opened", str(self._path))
+
+    def close(self) -> None:
+        """Close the file."""
+        with self._lock:
+            self._is_closed = True
+        self._current.retire()
+
+
+@contextmanager
+def readable(path: Path) -> Iterator[None]:
+    """Turn what DuckDB raises about a file into errors of this package.
+
+    Raises
+    ------
+    DatabaseError
+        If the file is damaged or cannot be read.
+    KeyboardInterrupt
+        If the process was interrupted.
+    """
+    try:
+        yield
+    except duckdb.Error as error:
+        if is_damage(error):
+            raise damaged(error, path) from error
+        text = str(error).splitlines()[0]
+        raise DatabaseError(f"cannot be read: {text}", str(path)) from error
+    except RuntimeError as error:
+        if is_interrupt(error):
+            raise KeyboardInterrupt from error
+        raise
