@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import hashlib
+import re
 from dataclasses import dataclass
+from graphlib import TopologicalSorter
 from pathlib import Path
 
 import duckdb
 
 from sqlinterp import queries
+from sqlinterp.density import load_default
 from sqlinterp.errors import MigrationError
 from sqlinterp.resources import resource_folder
 from sqlinterp.version import __version__
@@ -100,7 +103,7 @@ def _applied(connection: duckdb.DuckDBPyConnection) -> dict[int, tuple[str, str,
 
 
 def migrate(connection: duckdb.DuckDBPyConnection) -> list[Migration]:
-    """Apply what is missing, each migration in its own transaction, then the views.
+    """Apply what is missing, each migration in its own transaction, then rules and views.
 
     Returns
     -------
@@ -115,6 +118,7 @@ def migrate(connection: duckdb.DuckDBPyConnection) -> list[Migration]:
     pending = [migration for migration in status(connection) if migration.applied_at is None]
     for migration in pending:
         _apply(connection, migration)
+    load_default(connection)
     create_views(connection)
     return pending
 
@@ -158,7 +162,7 @@ def create_views(connection: duckdb.DuckDBPyConnection) -> None:
     name = ""
     connection.execute("begin")
     try:
-        for name in bodies:
+        for name in _in_order(bodies):
             connection.execute(bodies[name])
         connection.execute("delete from view_definition")
         made = _views_digest(connection, bodies)
@@ -169,12 +173,23 @@ def create_views(connection: duckdb.DuckDBPyConnection) -> None:
         raise MigrationError(f"view {name} cannot be created: {error}") from error
 
 
+def _in_order(bodies: dict[str, str]) -> list[str]:
+    """Return the names of view files so that a view comes after the views that it reads."""
+    reads = {}
+    for name, body in bodies.items():
+        found = {f"views.{table}" for table in re.findall(r"\b(?:from|join)\s+(\w+)", body)}
+        reads[name] = (found & set(bodies)) - {name}
+    return list(TopologicalSorter(reads).static_order())
+
+
 def _views_digest(connection: duckdb.DuckDBPyConnection, bodies: dict[str, str]) -> tuple[str]:
     """Return the SHA-256 of the packaged SQL and of the views that the file has now, as a row."""
-    stored = connection.execute(
+    found = connection.execute(
         "select view_name, sql, comment from duckdb_views()"
         " where not internal and database_name = current_database() order by view_name"
     ).fetchall()
+    # DuckDB writes the names after EXCLUDE in another order each time that it reads the file.
+    stored = [(name, sorted(re.findall(r"\w+", sql)), comment) for name, sql, comment in found]
     return (hashlib.sha256(repr((bodies, stored)).encode()).hexdigest(),)
 
 

@@ -1,19 +1,14 @@
 -- Equal signatures, down to formats and runtime metadata, whose latencies differ.
 -- example: Which rows of one file contradict each other most?
 create or replace view conflicting_latency as
-with keyed_rows as (
-    select file_id, row_id, row_number, line_number, latency_us, latency_column,
-        row(input_shapes, operand_dtypes, operand_formats, output_shapes, output_dtypes, output_formats)::varchar as content,
-        row(*columns(lambda name: name in ('ep_size', 'avg_seq_len', 'message_bytes', 'num_devices', 'topology_tier',
-                'communication_dtype') or starts_with(name, 'runtime_') and name not in ('runtime_source_profile',
-                'runtime_case_id', 'runtime_metadata_completeness', 'runtime_operator_input_shapes_raw')))::varchar as context
-    from measurement
-), conflicts as (
-    select file_id, min(row_id) as row_id, count(*) as row_count, list(line_number order by row_number) as line_numbers,
-        list_sort(list(distinct latency_column)) as latency_columns, min(latency_us) as latency_min_us,
-        max(latency_us) as latency_max_us, max(latency_us) / min(latency_us) as ratio
-    from keyed_rows group by file_id, content, context
-    having min(latency_us) < max(latency_us)
+with conflicts as (
+    select c.file_id, min(c.row_id) as row_id, count(*) as row_count,
+        list(c.line_number order by c.row_number) as line_numbers,
+        list_sort(list(distinct m.latency_column)) as latency_columns, min(m.latency_us) as latency_min_us,
+        max(m.latency_us) as latency_max_us, max(m.latency_us) / min(m.latency_us) as ratio
+    from comparable_row as c join measurement as m using (row_id)
+    group by c.file_id, c.content, c.context
+    having min(m.latency_us) < max(m.latency_us)
 )
 select v.version_key, m.kernel_type, f.file_name, c.row_id, m.input_shapes, m.input_dtypes, m.input_formats,
     m.output_shapes, c.row_count, c.line_numbers, c.latency_columns, c.latency_min_us, c.latency_max_us, c.ratio,

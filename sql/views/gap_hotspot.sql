@@ -3,8 +3,8 @@
 create or replace view gap_hotspot as
 with pairs as (
     select m.*, m.average_us / m.profiling_average_us as ratio, m.average_us - m.profiling_average_us as difference_us
-    from measurement as m
-    where m.average_us > 0 and m.profiling_average_us > 0 and isfinite(m.average_us) and isfinite(m.profiling_average_us)
+    from measurement as m join (select file_id, meaning from average_meaning) as a using (file_id)
+    where a.meaning = 'microbench_minimum' and m.average_us > 0 and m.profiling_average_us > 0 and isfinite(m.average_us) and isfinite(m.profiling_average_us)
 )
 select v.version_key, p.kernel_type, f.file_name, p.row_id, p.line_number, p.accelerator_core, p.input_shapes,
     p.average_us as microbench_us, p.profiling_average_us as profiling_us, p.ratio, p.difference_us,
@@ -12,7 +12,7 @@ select v.version_key, p.kernel_type, f.file_name, p.row_id, p.line_number, p.acc
 from pairs as p join source_file as f using (file_id) join profile_version as v on v.version_id = p.version_id
 where p.ratio not between 0.8 and 1.2
 order by is_hot desc, greatest(p.ratio, 1 / p.ratio) desc, p.row_id;
-comment on view gap_hotspot is 'One row per measurement that has both latencies and a ratio outside 0.8 .. 1.2, hot ones first [source: measurement]';
+comment on view gap_hotspot is 'One row per measurement that has both latencies and a ratio outside 0.8 .. 1.2, hot ones first [source: measurement, average_meaning]';
 comment on column gap_hotspot.version_key is 'Version [profile_version.version_key]';
 comment on column gap_hotspot.kernel_type is 'Kernel [measurement.kernel_type]';
 comment on column gap_hotspot.file_name is 'CSV of the row [source_file.file_name]';

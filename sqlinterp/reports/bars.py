@@ -11,9 +11,21 @@ from sqlinterp.reports.drawing import INK, SERIES, Chart, Charts, canvas, svg_of
 from sqlinterp.reports.labels import clipped
 
 _MOST = 16
+_LONGEST_LABEL = 28  # characters of the labels of a legend in two columns
 _BLUE, _AMBER, _GREEN, _PINK, _VIOLET, _GREY = SERIES
+_KINDS = {
+    "microbenchmark and profiling": "both_count",
+    "microbenchmark only": "microbench_only_count",
+    "profiling only": "profiling_only_count",
+    "other latency": "other_count",
+    "rejected": "rows_rejected",
+    "without latency": "rows_without_latency",
+}
 _COLOURS = {
-    "stored": _BLUE,
+    "microbenchmark and profiling": _GREEN,
+    "microbenchmark only": _BLUE,
+    "profiling only": _VIOLET,
+    "other latency": _GREY,
     "rejected": _PINK,
     "without latency": _AMBER,
     "every kernel has data": _GREEN,
@@ -25,17 +37,12 @@ Row = Mapping[str, Any]
 
 
 def rows_by_kind(source: Source, labels: Mapping[str, str]) -> Charts:
-    """Return rows stored, rejected and without latency of each version."""
-    kinds = {
-        "stored": "rows_stored",
-        "rejected": "rows_rejected",
-        "without latency": "rows_without_latency",
-    }
+    """Return the rows of each version by the latencies that they have, and those without any."""
     bars = {
-        labels[row["version_key"]]: {kind: row[column] for kind, column in kinds.items()}
-        for row in source.records("versions")
+        labels[row["version_key"]]: {kind: row[column] for kind, column in _KINDS.items()}
+        for row in source.records("row_kinds")
     }
-    return _stacked("rows", "Rows read, by what became of them [count]", list(kinds), bars)
+    return _stacked("rows", "Rows read, by what they hold [count]", list(_KINDS), bars)
 
 
 def mapping_coverage(source: Source, labels: Mapping[str, str]) -> Charts:
@@ -79,7 +86,8 @@ def _stacked(
     colours = {
         kind: _COLOURS.get(kind, SERIES[place % len(SERIES)]) for place, kind in enumerate(kinds)
     }
-    height = 0.55 + 0.6 * len(shown) + 0.26 * ((len(used) + 1) // 2)
+    columns = 2 if max(map(len, used)) <= _LONGEST_LABEL else 1
+    height = 0.55 + 0.6 * len(shown) + 0.26 * -(-len(used) // columns)
     with canvas(height, name) as (figure, axes):
         for place, bar in enumerate(shown.values()):
             total, left = sum(bar.values()), 0.0
@@ -95,7 +103,7 @@ def _stacked(
         axes.spines["left"].set_visible(False)
         handles = [axes.barh(0, 0, color=colours[kind], label=kind) for kind in used]
         figure.legend(
-            handles=handles, loc="outside lower left", ncols=2, labelcolor=INK, fontsize=10
+            handles=handles, loc="outside lower left", ncols=columns, labelcolor=INK, fontsize=10
         )
         svg = svg_of(figure, name, caption)
     left_out = len(bars) - len(shown)

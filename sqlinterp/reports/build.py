@@ -16,7 +16,7 @@ from sqlinterp.reports.drawing import check_matplotlib
 from sqlinterp.reports.heat import axis_density
 from sqlinterp.reports.labels import version_labels
 from sqlinterp.reports.page import page_html
-from sqlinterp.reports.scatter import axis_gaps, mkn_points, version_drift
+from sqlinterp.reports.scatter import density_gaps, mkn_points, version_drift
 from sqlinterp.reports.sections import SECTIONS
 
 PAGE = "report.html"
@@ -25,7 +25,7 @@ _DRAW = {
     "mapping_coverage": mapping_coverage,
     "axis_density": axis_density,
     "mkn_points": mkn_points,
-    "axis_gaps": axis_gaps,
+    "density_gaps": density_gaps,
     "version_drift": version_drift,
     "latency_sources": latency_sources,
 }

@@ -39,8 +39,12 @@ def text(value: Any) -> str:
     if isinstance(value, (list, tuple)):
         if any(isinstance(item, (list, tuple)) for item in value):
             return " ".join(_shape(item) for item in value)
-        return ", ".join(str(item) for item in value)
+        return ", ".join(_item(item) for item in value)
     return str(value)
+
+
+def _item(value: Any) -> str:
+    return str(int(value)) if isinstance(value, float) and value.is_integer() else str(value)
 
 
 def _shape(shape: Sequence[int] | None) -> str:

@@ -88,27 +88,38 @@ def _places(points: Sequence[Row]) -> dict[tuple[float, float], list[float]]:
     return places
 
 
-def axis_gaps(source: Source, labels: Mapping[str, str]) -> Charts:
-    """Return the widest gaps of all axes as spans between their measured ends."""
-    found = source.records("axis_gaps", most=GAPS + 1)
-    rows = [row for row in found[:GAPS] if row["value"] > 0]
+def density_gaps(source: Source, labels: Mapping[str, str]) -> Charts:
+    """Return the stretches inside of axes that break a density rule, worst first, as spans."""
+    found = [
+        row
+        for row in source.records("density_gaps", most=GAPS + 1)
+        if row["place"] == "inside" and row["value"] > 0
+    ]
+    rows = found[:GAPS]
     if not rows:
         return Charts()
-    caption = "The widest gaps between neighbouring measured values"
+    caption = "The worst gaps between measured values, and how many values are missing there"
     with canvas(0.6 + 0.27 * len(rows), "gaps") as (figure, axes):
         _log_axis(axes, "x", [row[end] for row in rows for end in ("value", "next_value")], 4)
         for line, row in enumerate(rows):
             ends = (row["value"], row["next_value"])
             axes.plot(ends, (line, line), color=SERIES[3], linewidth=1.6, marker="o", markersize=4)
+            middle = (ends[0] * ends[1]) ** 0.5
+            missing = f"+{number(row['missing_count'])}"
+            axes.text(middle, line - 0.08, missing, ha="center", va="bottom", fontsize=9)
         names = [
-            f"{clipped(row['kernel_type'], 20)} r{row['regime_id']} {clipped(row['axis_name'], 12)}"
+            f"{clipped(row['kernel_type'], 20)} {_regime(row)}{clipped(row['axis_name'], 12)}"
             for row in rows
         ]
         _lines(axes, names)
         axes.set_xlabel("value")
         chart = Chart(caption, svg_of(figure, "gaps", caption))
-    note = f"Drawn are the {GAPS} widest; the table has more." if len(found) > GAPS else ""
+    note = f"Drawn are the {GAPS} worst; the table has more." if len(found) > GAPS else ""
     return Charts((chart,), note)
+
+
+def _regime(row: Row) -> str:
+    return "" if row["regime_id"] is None else f"r{row['regime_id']} "
 
 
 def version_drift(source: Source, labels: Mapping[str, str]) -> Charts:
@@ -121,7 +132,10 @@ def version_drift(source: Source, labels: Mapping[str, str]) -> Charts:
         _drift_chart(f"drift{place}", rows[:LINES], f"{labels[old]} → {labels[new]}")
         for place, ((old, new), rows) in enumerate(ranked[:PAIRS], start=1)
     ]
-    note = f"Drawn are at most {LINES} kernels of a pair of versions, by largest median change."
+    note = (
+        f"Drawn are at most {LINES} kernels of a pair of versions, by largest median change. A"
+        " hollow dot compares different quantities: a mean with a minimum."
+    )
     if len(ranked) > PAIRS:
         note += f" {len(ranked) - PAIRS} pairs with fewer signatures are left out."
     return Charts(tuple(charts), note)
@@ -144,7 +158,11 @@ def _drift_chart(name: str, rows: Sequence[Row], caption: str) -> Chart:
             span = (row["smallest_ratio"], row["largest_ratio"])
             axes.plot(span, (line, line), color=SERIES[5], linewidth=2.2, solid_capstyle="round")
             colour = SERIES[3] if row["median_ratio"] > 1 else SERIES[2]
-            axes.plot(row["median_ratio"], line, marker="o", markersize=5, color=colour)
+            face = colour if row["like_for_like_count"] == row["signature_count"] else "none"
+            axes.plot(
+                row["median_ratio"], line, marker="o", markersize=5, color=colour,
+                markerfacecolor=face, markeredgewidth=1.4,
+            )  # fmt: skip
         _lines(axes, [f"{clipped(r['kernel_type'], 24)} ({r['signature_count']})" for r in rows])
         axes.set_xlabel("new latency over old")
         return Chart(caption, svg_of(figure, name, f"Latency changes {caption}"))

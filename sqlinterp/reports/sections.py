@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 _LIMIT = 50
+_ASIDE = ("path", "input_limit", "regime_key")
 
 
 @dataclass(frozen=True)
@@ -61,18 +62,24 @@ SECTIONS = (
     Section(
         "rows",
         "Rows by kind",
-        "Stored rows are measurements; rejected rows could not be read; rows without latency wait"
-        " for a measurement.",
-        (Table("kernel_rows", "Kernels, the largest first"),),
+        "Stored rows are measurements: with a latency of the microbenchmark, of the profiler, of"
+        " both, or of neither kind (collectives, files that do not tell). Rejected rows could not"
+        " be read; rows without latency wait for a measurement. Rows that have no place on the"
+        " axes of their path can only be found by equal shapes, or not at all.",
+        (
+            Table("kernel_rows", "Kernels, the largest first", ("latency_columns",)),
+            Table("unplaced_rows", "Measurements without a place on the axes of their path"),
+            Table("metadata_completeness", "Completeness of runtime metadata"),
+        ),
         "rows_by_kind",
     ),
     Section(
         "mapping",
         "Mapping coverage",
-        "Operators of each mapping by lookup path, and how many have measurements for every"
-        " kernel that their entry names.",
+        "Operators of each mapping by lookup path and query mode, and how many have measurements"
+        " for every kernel that their entry names.",
         (
-            Table("mapping_coverage", "Operators by lookup path"),
+            Table("mapping_coverage", "Operators by lookup path and query mode"),
             Table("mapped_without_data", "Kernels that a mapping names and that have no data"),
             Table("data_without_mapping", "CSV files that no mapping names"),
         ),
@@ -82,9 +89,13 @@ SECTIONS = (
         "density",
         "Axis density",
         "Each line of a heat map is one axis of one regime, each column the values from one power"
-        " of two to the next; the number is how many distinct values were measured there. A blank"
-        " between two filled cells is a gap.",
-        (Table("axis_density", "Axes of regimes, those with the most points first"),),
+        " of two to the next; the number is how many distinct values were measured there. A pink"
+        " line below marks a stretch that breaks the density rule of the axis.",
+        (
+            Table(
+                "axis_density", "Axes of regimes, those with the most points first", ("regime_key",)
+            ),
+        ),
         "axis_density",
     ),
     Section(
@@ -98,21 +109,25 @@ SECTIONS = (
     Section(
         "gaps",
         "Worst gaps",
-        "Neighbouring measured values of an axis by their ratio: between them answers are"
-        " interpolated. Then the rows whose microbenchmark and profiling latencies disagree.",
+        "Stretches of an axis that are measured more thinly than the density rules want: between"
+        " two measured values, where answers are interpolated, and from the ends of the axis to"
+        " required values, where there are none. Then the widest gaps by ratio, whether a rule"
+        " limits them or not, and the rows whose microbenchmark and profiling latencies disagree."
+        " 'sqlinterp density' shows and changes the rules.",
         (
-            Table("axis_gaps", "Gaps of axes, the widest first", ("regime_key",)),
+            Table("density_gaps", "Broken density rules, most values missing first", _ASIDE),
+            Table("axis_gaps", "Gaps of axes, the widest first", _ASIDE),
             Table("source_gaps", "Microbenchmark against profiling, ratio outside 0.8 to 1.2"),
         ),
-        "axis_gaps",
+        "density_gaps",
     ),
     Section(
         "drift",
         "Version drift",
         "Latency of equal signatures, new over old: above 1 is slower. In the plots a dot is the"
         " median of a kernel, its line reaches from the smallest to the largest ratio, and the"
-        " number of signatures is in brackets. The latency column may differ between versions; the"
-        " profiling ratio compares like with like.",
+        " number of signatures is in brackets. Where the versions recorded different quantities,"
+        " the row is not like for like; the profiling ratio always compares profiling means.",
         (
             Table("drift_by_kernel", "Kernels, the largest median change first"),
             Table("drift_by_signature", "Signatures, the largest change first"),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shutil
 from html.parser import HTMLParser
 from pathlib import Path
 
@@ -11,10 +12,13 @@ from databases_for_tests import write_version
 from report_support import HEADER, HOSTILE_KERNEL, HOSTILE_OPERATOR, WHEN, matmul_row
 
 import sqlinterp
+from sqlinterp.density.apply import use_rules
 from sqlinterp.reports import WrittenReport, write_report
 from sqlinterp.reports.cells import number
+from sqlinterp.reports.drawing import SERIES
 from sqlinterp.reports.sections import SECTIONS
 
+PINK = SERIES[3]
 VOID = {"meta", "link", "br", "img", "input", "wbr"}
 
 
@@ -95,7 +99,16 @@ def test_the_numbers_of_the_small_database(page: str) -> None:
 
 def test_the_gap_the_drift_and_the_conflict_of_the_small_database(page: str) -> None:
     gap = table_rows(page, "axis_gaps")[0]
-    assert gap[0:2] == ["vllm/v2", "MatMulV2"] and gap[6:10] == ["32", "8,192", "256", "8,160"]
+    assert gap[0:2] == ["vllm/v2", "MatMulV2"]
+    assert gap[3:10] == ["M", "32", "8,192", "256", "8,160", "matmul M", "max_gap"]
+    broken = table_rows(page, "density_gaps")
+    # 40 to 128 in steps of 8 and 16, 192, 256, 512, 768, 1024, 2048, 4096; then 20, 24, 28
+    assert [[row[0], *row[3:11]] for row in broken[:3]] == [
+        ["vllm/v2", "M", "inside", "32", "8,192", "15", "256", "matmul M", "max_gap"],
+        ["vllm/v1", "M", "inside", "16", "32", "3", "2", "matmul M", "max_gap"],
+        ["vllm/v2", "M", "inside", "16", "32", "3", "2", "matmul M", "max_gap"],
+    ]
+    assert broken[3][4:8] == ["above", "32", "", "18"] and broken[3][11] == "32768"
     drift = table_rows(page, "drift_by_kernel")
     low, high = 23 / 11.5, (40.125 + 50.15625) / 2 / 21.25
     assert [row[:7] for row in drift] == [
@@ -113,6 +126,53 @@ def test_the_latency_columns_of_the_small_database(page: str) -> None:
         ("vllm/v1", "Average Duration(us)", "2"),
         ("vllm/v2", "Average Duration(us)", "5"),
     }
+
+
+def chart(page: str, name: str) -> str:
+    """The drawing whose ids start with a name."""
+    found = re.search(rf'<svg(?:(?!</svg>).)*?id="{name}-.*?</svg>', page, re.DOTALL)
+    assert found, name
+    return found[0]
+
+
+def test_rows_are_drawn_by_what_they_hold(page: str, demonstration: Path, tmp_path: Path) -> None:
+    texts = Reader(chart(page, "rows")).texts
+    assert {"vllm/v1: 2", "vllm/v2: 5 + 1 + 1"} <= set(texts)
+    assert {"other latency", "rejected", "without latency"} <= set(texts)
+    whole = write_report(demonstration, tmp_path, WHEN).page.read_text(encoding="utf-8")
+    texts = Reader(chart(whole, "rows")).texts
+    kinds = {"microbenchmark and profiling", "microbenchmark only", "profiling only"}
+    assert kinds <= set(texts)
+
+
+def test_broken_rules_are_marked_in_the_heat_maps(page: str) -> None:
+    assert chart(page, "heat1").count(PINK) == 2  # 16 to 32 and 32 to 8192
+    assert {"+15", "+3"} <= set(Reader(chart(page, "gaps")).texts)
+
+
+def test_without_rules_no_gap_is_broken_and_the_widest_are_listed(
+    small: Path, tmp_path: Path
+) -> None:
+    copy = Path(shutil.copyfile(small, tmp_path / "copy.duckdb"))
+    (tmp_path / "none.yaml").write_text("rules: []\n", encoding="utf-8")
+    use_rules(copy, tmp_path / "none.yaml")
+    page = write_report(copy, tmp_path / "out", WHEN).page.read_text(encoding="utf-8")
+    assert PINK not in chart(page, "heat1")
+    gaps = page.split('<section id="gaps">')[1].split("</section>")[0]
+    assert "There is nothing to draw" in gaps and "<svg" not in gaps
+    assert 'data-table="density_gaps"' not in gaps
+    assert table_rows(page, "axis_gaps")[0][4:10] == ["32", "8,192", "256", "8,160", "", ""]
+
+
+def test_collectives_have_a_heat_map_by_devices_and_tier(tmp_path: Path) -> None:
+    header = "message_bytes,num_devices,dtype,topology_tier,Duration(us),bandwidth_gbps"
+    rows = [f"{size},{n},B,{tier},9,1" for n, tier in ((2, 0), (4, "")) for size in (128, 1024)]
+    write_version(tmp_path / "D/hccl/v1", {"hcom_allReduce_.csv": [header, *rows]}, {})
+    sqlinterp.ingest([tmp_path / "D/hccl/v1"], tmp_path / "p.duckdb")
+    written = write_report(tmp_path / "p.duckdb", tmp_path / "out", WHEN)
+    drawn = chart(written.page.read_text(encoding="utf-8"), "heat1")
+    assert {"n2 t0 bytes", "n4 bytes"} <= set(Reader(drawn).texts)
+    assert drawn.count(PINK) == 2  # 256 and 512 are missing in both
 
 
 def test_an_empty_table_says_so(page: str) -> None:
@@ -133,7 +193,7 @@ def test_every_section_with_figures_has_plots(page: str, written: WrittenReport)
 
 def test_what_is_left_out_is_told(demonstration: Path, tmp_path: Path) -> None:
     page = write_report(demonstration, tmp_path, WHEN).page.read_text(encoding="utf-8")
-    assert re.search(r"Drawn are 12 of \d+ kernels", page)
+    assert re.search(r"Drawn are 14 of \d+ kernels", page)  # two of them are collectives
     shown, total, rest = re.search(
         r"The first (\d+) of ([\d,]+) rows; ([\d,]+) more", page
     ).groups()  # type: ignore[union-attr]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import csv
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +12,9 @@ import duckdb
 import pytest
 
 import sqlinterp
+from sqlinterp.fidelity import Request, run_fidelity
+from sqlinterp.fidelity.calibration import calibrate
+from sqlinterp.fidelity.recording import record_runs
 from sqlinterp.resources import resource_folder
 
 BASE = (
@@ -76,6 +79,20 @@ def write_csv(path: Path, header: Sequence[str], rows: Sequence[Sequence[object]
         csv.writer(file).writerows([header, *rows])
 
 
+RUNTIME = (
+    "Runtime avg_seq_len", "Runtime input_layout", "Runtime num_key_value_heads",
+    "Runtime sparse_mode", "Runtime metadata_completeness",
+)  # fmt: skip
+ATTENTION_ROWS = [  # latent, paged with its block table in slot 15, whole sequences
+    [*kernel_row("5,16,1,512;9,1,128,512;9,1,128,512", "5,16,1,512", "", 20, 20, 1, "", 9, "", 8,
+                 core="MIX_AIC"), 1025, "BNSD_NBSD", 1, 0, "runtime_values"],
+    [*kernel_row("16,4,128;99,128,128;99,128,128" + ";" * 12 + "16,512", "16,4,128", "", 40, 40, 6,
+                 "", 38, "", 30, core="MIX_AIC"), 4096, "TND", 1, 3, "runtime_values"],
+    [*kernel_row("512,4,128;512,1,128;512,1,128", "512,4,128", "", 60, 60, 0, "", 50, "", 45,
+                 core="MIX_AIC"), "", "TND", 1, 3, "profile_shapes_only"],
+]  # fmt: skip
+
+
 def _write_old(folder: Path) -> None:
     header = (*BASE, *LEGACY)
     rows = [
@@ -115,6 +132,7 @@ def _write_new(folder: Path) -> None:
         [*kernel_row("16,64", "16,64", 90, 0, 0, 0, 4, 0, 0, 0), ""],
     ]
     write_csv(folder / "DispatchFFNCombine.csv", (*header, "EP Size"), rows)
+    write_csv(folder / "FusedInferAttentionScore.csv", (*header, *RUNTIME), ATTENTION_ROWS)
     folder.joinpath("op_mapping.yaml").write_text(MAPPING + POLICIES, encoding="utf-8")
 
 
@@ -146,6 +164,7 @@ def small_ingest(small_folder: Path) -> Ingested:
     path = small_folder / "small.duckdb"
     ingested = Ingested(path, sqlinterp.ingest([small_folder], path))
     _log_a_miss(path)
+    _record_a_run(path)
     return ingested
 
 
@@ -158,6 +177,13 @@ def _log_a_miss(path: Path) -> None:
             " values ('run', '2026-01-01', 'DEV/vllm/v9', 'default', '{}', 'aten.sin.default',"
             " 'unmapped', '4', 'bfloat16', 1, 'unmapped', false)"
         )
+
+
+def _record_a_run(path: Path) -> None:
+    """Fill what only fidelity runs fill."""
+    run = run_fidelity(Request(path, "v10", kernels=("MatMulV2",)))
+    record_runs(path, [run, replace(run, run_id="again")])
+    calibrate(path, least=1)
 
 
 @pytest.fixture(scope="session")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import duckdb
 import pytest
@@ -36,6 +37,46 @@ def ingested(folder: Path, database: Path) -> Latencies:
             " join profile_version on profile_version.version_id = source_file.version_id"
         ).fetchall()
     return {(version, name, row): (value, column) for version, name, row, value, column in rows}
+
+
+# Columns of 'measurement' that an upgrade changes: the place of the latency, and what it fills.
+PLACES = (
+    "average_us", "median_us", "std_us", "profiling_average_us", "profiling_median_us",
+    "profiling_std_us", "latency_column", "latency_rank",
+)  # fmt: skip
+FILLED = ("op_state", "ep_size", "runtime_batch_size")
+NUMBERED = ("row_id", "file_id", "signature_id")  # in an order of files and contents
+
+
+def whole_rows(database: Path) -> list[tuple[Any, ...]]:
+    """Everything that is known of every measurement, but for what an upgrade is there to change."""
+    query = f"""
+        select version_key, f.file_name, m.* exclude ({", ".join((*PLACES, *FILLED, *NUMBERED))}),
+            coalesce(m.profiling_average_us, m.average_us) as mean_us,
+            coalesce(m.profiling_median_us, m.median_us) as median_us,
+            coalesce(m.profiling_std_us, m.std_us) as std_us, h.* exclude (row_id)
+        from measurement as m join source_file as f using (file_id)
+        join profile_version as v on v.version_id = f.version_id
+        left join hardware_counter as h using (row_id)
+        order by version_key, f.file_name, row_number"""
+    with duckdb.connect(str(database), read_only=True) as connection:
+        return connection.execute(query).fetchall()
+
+
+def test_the_samples_ingest_to_the_same_measurements_and_new_columns(tmp_path: Path) -> None:
+    folder, paths = copy_sample(tmp_path, OLD, OLDER), (tmp_path / "old.duckdb", tmp_path / "new")
+    sqlinterp.ingest([folder], paths[0])
+    upgrade(folder, "current62", ep_size=16)
+    sqlinterp.ingest([folder], paths[1])
+    before, after = (whole_rows(path) for path in paths)
+    assert before == after and len(before) > 140
+    for path, known in zip(paths, ((0, 0), (2, 2)), strict=True):
+        with duckdb.connect(str(path), read_only=True) as connection:
+            gained = connection.execute(
+                "select (select count(ep_size) from measurement),"
+                " (select count(*) from regime where path = 'moe_fused')"
+            ).fetchall()
+        assert gained == [known]  # rows without EP Size have no regime
 
 
 @pytest.mark.parametrize("target", ["prefixed36", "current62"])
