@@ -70,8 +70,9 @@ class Catalog:
     def mapping(self, version_id: int, mapping: OpMapping) -> None:
         """Replace the mapping, the policies and the mapping issues of a version."""
         run = self._connection.execute
-        for table in ("op_mapping", "interpolation_policy"):
-            run(f"delete from {table} where version_id = $id", {"id": version_id})
+        run("delete from op_mapping where version_id = $id", {"id": version_id})
+        run("delete from interpolation_policy where version_id = $id and scope <> 'confidence'",
+            {"id": version_id})  # fmt: skip
         run("delete from source_issue where version_id = $id and file_id is null",
             {"id": version_id})  # fmt: skip
         entries = [
@@ -113,9 +114,10 @@ class Catalog:
     def forget(self, file_id: int) -> None:
         """Delete a file and everything that came from it."""
         run = self._connection.execute
-        run("delete from hardware_counter where row_id in"
-            " (select row_id from measurement where file_id = $id)", {"id": file_id})  # fmt: skip
-        for table in (*_ROW_TABLES, "source_file"):
+        for table in ("hardware_counter", "declared_row"):
+            rows_of_file = "select row_id from measurement where file_id = $id"
+            run(f"delete from {table} where row_id in ({rows_of_file})", {"id": file_id})
+        for table in (*_ROW_TABLES, "declared_file", "source_file"):
             run(f"delete from {table} where file_id = $id", {"id": file_id})
 
     def add_file(self, version_id: int, inspection: Inspection, latency: dict[str, Any]) -> int:

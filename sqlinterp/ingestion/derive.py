@@ -31,6 +31,8 @@ def derive(connection: duckdb.DuckDBPyConnection) -> None:
             f"cells={path.measured_cells}", f"placed={path.query}", "rows=ingest.place_rows"
         )
         connection.execute(f"insert into placed_row {placed}", {"path": path.name})
+    for name in ("declared_axes", "place_declared"):
+        connection.execute(queries.load(f"ingest.{name}").body)
     connection.execute("truncate regime; truncate point; truncate exact_key;")
     connection.execute("truncate dropped_point")
     for name in ("build_regime", "build_point", "row_keys", "count_dropped"):

@@ -73,7 +73,8 @@ def cut_uses(connection: duckdb.DuckDBPyConnection) -> list[tuple[int, int]]:
 
 def _files(connection: duckdb.DuckDBPyConnection) -> dict[tuple[int, str], int]:
     found = connection.execute(
-        "select version_id, kernel_type, file_id from source_file where layout <> 'comm6'"
+        "select version_id, kernel_type, file_id from source_file"
+        " where layout not in ('comm6', 'declared')"
     )
     return {(version, kernel): file_id for version, kernel, file_id in found.fetchall()}
 
