@@ -83,6 +83,8 @@ class QueryContext:
         Answer exact lookups only.
     aggregation : str
         How duplicates become one latency: mean, median, min, first or reference.
+    policy : str or None
+        Canonical JSON of policy fields that win over those of the mapping, None for the mapping's.
     """
 
     ep_size: int | None = None
@@ -91,6 +93,7 @@ class QueryContext:
     comm_grid: tuple[tuple[int, ...], tuple[int, ...]] | None = None
     disable_interpolation: bool = False
     aggregation: str = "mean"
+    policy: str | None = None
 
 
 @dataclass(frozen=True)
@@ -132,7 +135,7 @@ class Answer:
             "kernel_type": self.kernel_type,
             "shape_match_rule": self.shape_match_rule,
             "miss_reason": self.miss_reason,
-            "details": _finite(self.details),
+            "details": finite_json(self.details),
         }
 
     def to_json(self) -> str:
@@ -140,12 +143,12 @@ class Answer:
         return json.dumps(self.to_dict(), ensure_ascii=False, allow_nan=False)
 
 
-def _finite(value: Any) -> Any:
+def finite_json(value: Any) -> Any:
     """Replace what JSON cannot hold: non-finite numbers become null, tuples lists."""
     if isinstance(value, float):
         return value if math.isfinite(value) else None
     if isinstance(value, Mapping):
-        return {str(key): _finite(item) for key, item in value.items()}
+        return {str(key): finite_json(item) for key, item in value.items()}
     if isinstance(value, (list, tuple)):
-        return [_finite(item) for item in value]
+        return [finite_json(item) for item in value]
     return value

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from itertools import combinations
 
@@ -26,6 +27,8 @@ class Path:
         Whether a FLOAT16 target is answered by FLOAT16 rows only, never by DT_BF16 ones.
     regime_steps : tuple of str
         Steps of a statement that find the regimes of targets, the last one named ``regimes``.
+    transforms : tuple of str
+        How declared axes are stored: identity, log2, log or sqrt; empty for those that are as told.
     """
 
     name: str
@@ -35,6 +38,25 @@ class Path:
     refuses_conflicts: bool = False
     is_dtype_strict: bool = False
     regime_steps: tuple[str, ...] = ("regimes=lookup.target_regime",)
+    transforms: tuple[str, ...] = ()
+
+    def is_plain(self, axis: int) -> bool:
+        """Whether the values of an axis are stored as they are told."""
+        return not self.transforms or self.transforms[axis] == "identity"
+
+    def width(self, axis: int, low: float, high: float) -> float:
+        """Return how many times the upper end of a bracket on an axis is the lower one, as told.
+
+        Infinite from zero.
+        """
+        if high <= low:
+            return 1.0
+        if self.transforms and self.transforms[axis] in ("log2", "log"):
+            step = min(high - low, 700.0)
+            return math.exp2(step) if self.transforms[axis] == "log2" else math.exp(step)
+        ratio = high / low if low > 0 else math.inf
+        is_root = bool(self.transforms) and self.transforms[axis] == "sqrt"
+        return ratio * ratio if is_root else ratio
 
     @property
     def query(self) -> str:

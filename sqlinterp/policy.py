@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from sqlinterp.errors import UsageError
+from sqlinterp.extrapolation.rules import Rule, extrapolation_rules, rule_problems
+
 AGGREGATIONS = ("mean", "median", "min", "first")
 PRESETS = {name: (name, name) for name in AGGREGATIONS} | {"reference": ("first", "median")}
-METHODS = ("griddata_linear", "multilinear")
+# On two and three axes, bracket_consensus is griddata_linear.
+METHODS = ("griddata_linear", "multilinear", "bracket_consensus")
 # Spellings of axis_transform: latencies are linear in the root of the sequence length, or as is.
 TRANSFORMS = {"sqrt": "sqrt", "sqrt_seq": "sqrt", "linear": None}
 _DEFAULTS: dict[str, Any] = {
@@ -21,6 +25,7 @@ _DEFAULTS: dict[str, Any] = {
     "axis_transform": None,
     "allow_extrapolation": False,
 }
+_FIELDS = (*_DEFAULTS, "shape_transform", "quant_mode", "extrapolation", "interpolation_method")
 
 
 @dataclass(frozen=True)
@@ -32,7 +37,8 @@ class Policy:
     max_interpolation_dim : int
         Axes that may vary together; 0 disables interpolation.
     method : str
-        ``griddata_linear`` or ``multilinear`` on complete cells.
+        ``griddata_linear``; ``multilinear`` on complete cells; or ``bracket_consensus``, the median
+        of the estimates along every single axis whose neighbours were measured.
     generic_axis : str
         ``axis_0`` or ``output_numel`` for kernels without special axes.
     axes : tuple of str or None
@@ -43,6 +49,8 @@ class Policy:
         Quantisation regime of attention kernels, None when the policy does not tell.
     sha256 : str
         SHA-256 of the canonical JSON of the merged settings.
+    extrapolation : tuple of Rule
+        What the kernel may do beyond its measured range, empty when nothing.
     """
 
     max_interpolation_dim: int
@@ -52,12 +60,18 @@ class Policy:
     axis_transform: str | None
     quant_mode: str | None
     sha256: str
+    extrapolation: tuple[Rule, ...] = ()
 
 
-def effective_policy(*layers: Mapping[str, Any] | None, aggregation: str = "mean") -> Policy:
+def effective_policy(
+    *layers: Mapping[str, Any] | None,
+    aggregation: str = "mean",
+    opting_in: Sequence[Mapping[str, Any] | None] = (),
+) -> Policy:
     """Merge policy layers, later ones winning field by field.
 
     Fields with a value that makes no sense are reported at ingest and keep their default here.
+    Only the layers ``opting_in``, which are of one kernel, switch extrapolation on.
     """
     merged: dict[str, Any] = dict(_DEFAULTS)
     for layer in layers:
@@ -79,6 +93,7 @@ def effective_policy(*layers: Mapping[str, Any] | None, aggregation: str = "mean
         axis_transform=merged["axis_transform"],
         quant_mode=quant_mode if isinstance(quant_mode, str) else None,
         sha256=hashlib.sha256(text.encode()).hexdigest(),
+        extrapolation=extrapolation_rules(*opting_in),
     )
 
 
@@ -91,9 +106,44 @@ def _settings(layer: Mapping[str, Any]) -> dict[str, Any]:
     return told
 
 
-def policy_problems(where: str, fields: Mapping[str, Any]) -> list[str]:
-    """Return what is wrong with the fields of one policy block, one sentence each."""
-    problems = []
+def run_policy(told: Mapping[str, Any]) -> str:
+    """Return the canonical JSON of a policy that a caller gives for all lookups of a run.
+
+    It has the fields of ``interpolation_policy``, ``kernel_overrides`` included, and wins over
+    those of the mapping.
+
+    Raises
+    ------
+    UsageError
+        If a field is unknown or makes no sense.
+    """
+    blocks = told.get("kernel_overrides") or {}
+    if not isinstance(blocks, Mapping):
+        raise UsageError(f"policy.kernel_overrides is {blocks!r}", expected="a mapping of kernels")
+    general = {key: value for key, value in told.items() if key != "kernel_overrides"}
+    problems = _run_problems("policy", general, is_kernel=False)
+    for kernel, fields in blocks.items():
+        where = f"policy.kernel_overrides.{kernel}"
+        if isinstance(fields, Mapping):
+            problems += _run_problems(where, fields, is_kernel=True)
+        else:
+            problems.append(f"{where} is {fields!r}, expected a mapping")
+    if problems:
+        raise UsageError("; ".join(problems), expected="fields of interpolation_policy")
+    return json.dumps(told, sort_keys=True, separators=(",", ":"), default=str)
+
+
+def _run_problems(where: str, fields: Mapping[str, Any], is_kernel: bool) -> list[str]:
+    unknown = [f"{where}.{key} is unknown" for key in fields if key not in _FIELDS]
+    return unknown + policy_problems(where, fields, is_kernel)
+
+
+def policy_problems(where: str, fields: Mapping[str, Any], is_kernel: bool = True) -> list[str]:
+    """Return what is wrong with the fields of one policy block, one sentence each.
+
+    Blocks that are not of one kernel cannot allow extrapolation.
+    """
+    problems = rule_problems(where, fields, is_kernel)
     dim = fields.get("max_interpolation_dim")
     if dim is not None and (isinstance(dim, bool) or not isinstance(dim, int) or not 0 <= dim <= 3):
         problems.append(f"{where}.max_interpolation_dim is {dim!r}, expected 0, 1, 2 or 3")

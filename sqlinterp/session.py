@@ -3,47 +3,49 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 import duckdb
 
-from sqlinterp.database import (
-    connect_reader,
-    database_path,
-    define_macros,
-    load_aliases,
-    resolve_version,
-)
-from sqlinterp.definitions import check_derived
+from sqlinterp.database import database_path
 from sqlinterp.errors import UsageError
+from sqlinterp.locks import Identity
 from sqlinterp.lookup.catalog import Catalog
 from sqlinterp.lookup.engine import Engine
 from sqlinterp.lookup.invocation import read_invocation
-from sqlinterp.lookup.lanes import Lanes
+from sqlinterp.lookup.lanes import Lane
+from sqlinterp.lookup.points import kernel_context, kernel_regimes, point_plans
+from sqlinterp.lookup.regimes import select_regimes
+from sqlinterp.lookup.services import Services
 from sqlinterp.lookup.simulator_call import SimulatorCall
 from sqlinterp.lookup.statements import Statements, Step
-from sqlinterp.migrations import check_current
 from sqlinterp.model import Answer, OpInvocation, QueryContext
-from sqlinterp.policy import PRESETS
-
-# Planning is most of a single lookup; these passes find nothing to do in its statements.
-_IDLE_OPTIMIZERS = (
-    "common_subplan,statistics_propagation,sampling_pushdown,cte_filter_pusher,"
-    "column_lifetime,compressed_materialization"
-)
+from sqlinterp.opened import CurrentContent
+from sqlinterp.policy import PRESETS, run_policy
 
 Invocation = OpInvocation | Mapping[str, Any] | str | bytes | SimulatorCall
 
 
 class ProfilingDatabase:
-    """One version of a database file, opened read-only.
+    """One version of a database file, opened read-only; threads may share it.
 
-    Use :func:`sqlinterp.open` to make one. It may be used as a context manager.
+    Use :func:`sqlinterp.open` to make one. It may be used as a context manager. When another file
+    takes the place of the file, every call from then on is answered from that one.
+
+    Parameters
+    ----------
+    follow : bool
+        False to stay with the file that was opened.
     """
 
     def __init__(
-        self, path: str | os.PathLike[str] | None, version: str | None, context: QueryContext
+        self,
+        path: str | os.PathLike[str] | None,
+        version: str | None,
+        context: QueryContext,
+        follow: bool = True,
     ) -> None:
         if context.aggregation not in PRESETS:
             raise UsageError(
@@ -51,27 +53,27 @@ class ProfilingDatabase:
             )
         self.path = database_path(path)
         self.context = context
-        self._connection = connect_reader(
-            self.path, threads="1", disabled_optimizers=_IDLE_OPTIMIZERS
-        )
-        try:
-            check_current(self._connection, self.path)
-            check_derived(self._connection, self.path)
-            define_macros(self._connection)
-            load_aliases(self._connection)
-            self.version_key = resolve_version(self.versions(), version)
-            self._catalog = Catalog(self._connection, self.version_key)
-        except BaseException:
-            self._connection.close()
-            raise
-        self._lanes = Lanes(self._connection, self._catalog)
+        self._content = CurrentContent(self.path, version, follow)
+
+    @property
+    def version_key(self) -> str:
+        """Key of the version that answers."""
+        return self._content.get().version_key
+
+    @property
+    def identity(self) -> Identity:
+        """What tells the file that answers from another one under its name."""
+        return self._content.get().identity
 
     def versions(self) -> list[str]:
         """Return the keys of the kernel versions in the file, sorted."""
-        found = self._connection.execute(
-            "select version_key from profile_version where kind = 'kernel' order by version_key"
-        )
-        return [row[0] for row in found.fetchall()]
+        return list(self._content.get().versions)
+
+    @contextmanager
+    def _lane(self) -> Iterator[tuple[Lane, Catalog]]:
+        """Lend a cursor that nobody else uses, and the catalog that belongs to it."""
+        with self._content.use() as content, content.lanes.lane() as lane:
+            yield lane, content.catalog
 
     def lookup(self, op: Invocation) -> Answer:
         """Answer one invocation.
@@ -118,19 +120,64 @@ class ProfilingDatabase:
             except UsageError as error:
                 where = f"invocation {place}" if len(given) > 1 else ""
                 raise UsageError(error.what, where) from error
-        with self._lanes.lane() as lane:
+        if not invocations:
+            return []
+        with self._lane() as (lane, _):
             return lane.engine(context or self.context).lookup_many(invocations)
+
+    def lookup_points(
+        self,
+        kernel: str,
+        regime: Mapping[str, Any],
+        coordinates: Sequence[Mapping[str, float] | Sequence[float]],
+        policy: Mapping[str, Any] | None = None,
+    ) -> list[Answer]:
+        """Answer coordinates of one kernel in one regime as lookups of operators are answered.
+
+        Parameters
+        ----------
+        kernel : str
+            Kernel name.
+        regime : mapping
+            Discrete fields; those with only one value left may be left out.
+        coordinates : sequence
+            Values by axis name in the unit of the field, or lists of values as they are stored.
+        policy : mapping, optional
+            Fields of ``interpolation_policy`` that win over the kernel's.
+
+        Returns
+        -------
+        list of Answer
+            In the order of the coordinates, found with a handful of statements.
+
+        Raises
+        ------
+        RegimeError
+            If kernel, field or value is unknown, or several regimes are meant.
+        UsageError
+            If a field of the policy is unknown or makes no sense.
+        """
+        with self.services(kernel_context(self.context, kernel, policy)) as services:
+            chosen = select_regimes(kernel_regimes(services, kernel), regime)
+            answers = services.answer_plans(point_plans(services, kernel, chosen, coordinates))
+            return [answers[number] for number in range(len(answers))]
+
+    @contextmanager
+    def services(self, context: QueryContext | None = None) -> Iterator[Services]:
+        """Lend statements, catalog and planners under a context, to one thread."""
+        with self._lane() as (lane, _):
+            yield lane.engine(context or self.context).services
 
     def trace(self, op: Invocation) -> tuple[Answer, Engine, list[Step]]:
         """Answer one invocation and return the engine and the statements that ran."""
         log: list[Step] = []
-        with self._lanes.lane() as lane:
-            engine = Engine(Statements(lane.cursor, log), self._catalog, self.context)
+        with self._lane() as (lane, catalog):
+            engine = Engine(Statements(lane.cursor, log), catalog, self.context)
             return engine.lookup_many([read_invocation(op)])[0], engine, log
 
     def dispatch_of(self, op: Invocation) -> str:
         """Return the lookup path that the mapping selects for an invocation."""
-        with self._lanes.lane() as lane:
+        with self._lane() as (lane, _):
             return lane.engine(self.context).plan(read_invocation(op)).dispatch
 
     def is_decomposed(self, op: str) -> bool:
@@ -138,17 +185,17 @@ class ProfilingDatabase:
 
         Source: the mapping entry, ``composite`` with a decomposer.
         """
-        entry = self._catalog.operators.get(op)
+        entry = self.catalog.operators.get(op)
         if entry is None or entry.dispatch != "composite":
             return False
-        with self._lanes.lane() as lane:
+        with self._lane() as (lane, _):
             plan = lane.engine(self.context).plan(OpInvocation(op))
         return plan.miss_reason == "decomposition_unavailable"
 
     @property
     def catalog(self) -> Catalog:
         """Mapping, files and policies of the version."""
-        return self._catalog
+        return self._content.get().catalog
 
     def sql(
         self, query: str, parameters: Mapping[str, Any] | Sequence[Any] | None = None
@@ -178,7 +225,7 @@ class ProfilingDatabase:
 
     def close(self) -> None:
         """Close the file."""
-        self._lanes.close()
+        self._content.close()
 
     def __enter__(self) -> ProfilingDatabase:
         return self
@@ -188,7 +235,10 @@ class ProfilingDatabase:
 
 
 def open_database(
-    database: str | os.PathLike[str] | None = None, version: str | None = None, **context: Any
+    database: str | os.PathLike[str] | None = None,
+    version: str | None = None,
+    follow: bool = True,
+    **context: Any,
 ) -> ProfilingDatabase:
     """Open a version of a database file for lookups.
 
@@ -198,28 +248,38 @@ def open_database(
         DuckDB file, by default ``$SQLINTERP_DB``, then ``profiling.duckdb``.
     version : str, optional
         Version key or a unique suffix of one; needed when the file holds several.
+    follow : bool
+        Whether to answer from a file that takes the place of this one, as ``ingest`` puts it there.
     **context
         Fields of :class:`sqlinterp.model.QueryContext`: ep_size, tp_size, sequence_parallel,
-        comm_grid, disable_interpolation, aggregation.
+        comm_grid, disable_interpolation, aggregation; and ``policy``, a mapping with the fields of
+        ``interpolation_policy`` that wins over the mapping's.
 
     Raises
     ------
     DatabaseError
         If there is no such file, or it cannot be read by this sqlinterp.
     UsageError
-        If the version is unknown or ambiguous, or a context field is.
+        If the version is unknown or ambiguous, or a context field is, or the policy makes no sense.
     """
     context["comm_grid"] = _grid(context.get("comm_grid"))
+    if isinstance(context.get("policy"), Mapping):
+        context["policy"] = run_policy(context["policy"])
     try:
         fields = QueryContext(**context)
     except TypeError as error:
         raise UsageError(f"unknown context field: {error}") from error
-    return ProfilingDatabase(database, version, fields)
+    return ProfilingDatabase(database, version, fields, follow)
 
 
 def _grid(given: Any) -> tuple[tuple[int, ...], tuple[int, ...]] | None:
     """Return shape and tiers of a device grid, given as a pair or as ``{"shape", "tiers"}``."""
     if given is None:
         return None
-    shape, tiers = (given["shape"], given["tiers"]) if isinstance(given, Mapping) else given
-    return tuple(shape), tuple(tiers)
+    try:
+        shape, tiers = (given["shape"], given["tiers"]) if isinstance(given, Mapping) else given
+        return tuple(shape), tuple(tiers)
+    except (KeyError, TypeError, ValueError) as error:
+        raise UsageError(
+            "comm_grid is no device grid", expected="{'shape': [...], 'tiers': [...]}"
+        ) from error

@@ -28,6 +28,7 @@ with calls as (
     select run_id, version_key, mode, sum(call_count)::bigint as calls,
         coalesce(sum(call_count) filter (where is_hit), 0)::bigint as hit_calls,
         coalesce(sum(call_count) filter (where source = 'INTERPOLATED'), 0)::bigint as interpolated_calls,
+        coalesce(sum(call_count) filter (where source = 'EXTRAPOLATED'), 0)::bigint as extrapolated_calls,
         coalesce(sum(call_count) filter (where source = 'PARTIAL'), 0)::bigint as partial_calls,
         coalesce(sum(call_count) filter (where candidate_source is not null), 0)::bigint as candidate_calls,
         fsum(analytic_us) as analytic_us,
@@ -38,7 +39,8 @@ select c.run_id, c.version_key, c.mode, c.hit_calls / c.calls as m1, o.hit_opera
     o.hit_compute_operators / nullif(o.compute_operators, 0) as m3, v.hit_variants / nullif(v.variants, 0) as m4,
     c.hit_us / nullif(c.analytic_us, 0) as m5, c.hit_calls, c.calls, o.hit_operators, o.operators,
     o.hit_compute_operators, o.compute_operators, coalesce(v.hit_variants, 0) as hit_variants,
-    coalesce(v.variants, 0) as variants, c.hit_us, c.analytic_us, c.interpolated_calls, c.partial_calls, c.candidate_calls
+    coalesce(v.variants, 0) as variants, c.hit_us, c.analytic_us, c.interpolated_calls, c.partial_calls, c.candidate_calls,
+    c.extrapolated_calls
 from call_counts as c
 join operator_counts as o on o.run_id = c.run_id and o.version_key = c.version_key and o.mode = c.mode
 left join variant_counts as v on v.run_id = c.run_id and v.version_key = c.version_key and v.mode = c.mode
@@ -65,3 +67,4 @@ comment on column lookup_metrics.analytic_us is 'The simulator''s own estimates 
 comment on column lookup_metrics.interpolated_calls is 'Calls that were answered by interpolation [count]';
 comment on column lookup_metrics.partial_calls is 'Calls whose answer lacks a part [count]';
 comment on column lookup_metrics.candidate_calls is 'Calls that interpolation would have answered, or answered differently [count]';
+comment on column lookup_metrics.extrapolated_calls is 'Calls that were answered beyond the measured range, which their kernel allows [count]';

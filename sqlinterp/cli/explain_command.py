@@ -23,15 +23,17 @@ def explain(
     sequence_parallel: options.SequenceParallel = False,
     disable_profiling_interpolation: options.ExactOnly = False,
     aggregation: options.Aggregation = "mean",
+    policy: options.Policy = None,
 ) -> None:
     """Show how one invocation is answered: dispatch, SQL, regime, neighbours, weights, answer.
 
     The exit code is that of 'lookup': 0 when it is answered, 1 for a miss.
     """
     context = options.query_context(
-        ep_size, tp_size, comm_grid, sequence_parallel, disable_profiling_interpolation, aggregation
-    )
-    with open_database(db, version, **context) as database:
+        ep_size, tp_size, comm_grid, sequence_parallel, disable_profiling_interpolation,
+        aggregation, policy,
+    )  # fmt: skip
+    with open_database(db, version, follow=False, **context) as database:
         with open_input(file) as stream:
             single = read_requests(stream).single
         if single is None:

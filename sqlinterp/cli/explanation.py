@@ -9,10 +9,11 @@ from typing import Any
 from rich.console import Console
 
 from sqlinterp import queries
-from sqlinterp.cli.neighbours import neighbour_table
+from sqlinterp.cli.neighbours import neighbour_table, point_table
 from sqlinterp.cli.output import as_text, heading, make_table, microseconds, print_table
 from sqlinterp.cli.parts import bracket_rows, fit_lines, part_rows
 from sqlinterp.cli.steps import decisive_rows
+from sqlinterp.cli.trust import bar_lines, estimate_rows, extrapolation_lines, refusal_lines
 from sqlinterp.lookup.engine import Engine
 from sqlinterp.lookup.exact import tried_rules
 from sqlinterp.lookup.plan import Plan
@@ -40,6 +41,7 @@ class Explanation:
         self._statements(steps)
         self._regime()
         self._neighbours()
+        self._error_bar()
         self._parts()
         self._attempts()
         self._result()
@@ -137,6 +139,11 @@ class Explanation:
             for label, value in fit_lines(details):
                 self._line(label, value)
             self._table(*bracket_rows(details))
+        elif details.get("extrapolation"):
+            heading(self._console, "5. Beyond the measured range")
+            for label, value in extrapolation_lines(details):
+                self._line(label, value)
+            print_table(self._console, point_table(self._answer))
         elif details.get("corner_points"):
             heading(self._console, "5. Neighbours and weights")
             for axis, (low, high) in details["boundary"].items():
@@ -151,6 +158,17 @@ class Explanation:
             for key in ("asked_shapes", "measured_shapes", "padding_ratio", "dtype_compatible"):
                 if key in details:
                     self._line(key.replace("_", " "), as_text(details[key]))
+
+    def _error_bar(self) -> None:
+        bar = self._answer.details.get("error_bar")
+        if not bar:
+            return
+        heading(self._console, "6. Error bar")
+        if bar["estimates"]:
+            columns = ["along", "between", "latency us"]
+            self._table(columns, estimate_rows(bar), ["latency us"])
+        for label, value in bar_lines(bar):
+            self._line(label, value)
 
     def _parts(self) -> None:
         if self._answer.details.get("sub_kernels"):
@@ -175,6 +193,8 @@ class Explanation:
             for a in attempts
         ]  # fmt: skip
         self._table(columns, rows, ["rows", "points"])
+        for label, value in refusal_lines(attempts):
+            self._line(label, value)
         self._unmatched_regime(attempts)
 
     def _unmatched_regime(self, attempts: Sequence[dict[str, Any]]) -> None:

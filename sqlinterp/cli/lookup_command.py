@@ -32,6 +32,7 @@ def lookup(
     sequence_parallel: options.SequenceParallel = False,
     disable_profiling_interpolation: options.ExactOnly = False,
     aggregation: options.Aggregation = "mean",
+    policy: options.Policy = None,
     log: options.LogFile = None,
     export_metrics: options.MetricsFile = None,
     summary: options.Summary = False,
@@ -43,10 +44,12 @@ def lookup(
     line may hold 'count', how often it was called, and 'analytic_us', an estimate of one call.
     """
     context = options.query_context(
-        ep_size, tp_size, comm_grid, sequence_parallel, disable_profiling_interpolation, aggregation
-    )
+        ep_size, tp_size, comm_grid, sequence_parallel, disable_profiling_interpolation,
+        aggregation, policy,
+    )  # fmt: skip
     is_missed, calls = False, None
-    with open_database(db, version, **context) as database, open_input(file) as given:
+    one_content = open_database(db, version, follow=False, **context)  # for all lines of a stream
+    with one_content as database, open_input(file) as given:
         if log or export_metrics or summary:
             mode = "exact" if disable_profiling_interpolation else "default"
             calls = LookupLog(database.version_key, mode)
@@ -54,13 +57,18 @@ def lookup(
         if requests.single is None:
             _answer_stream(stream, requests, _line_count(file))
         else:
-            answer = stream.answer_one(requests.single)
-            write_line(as_json(answer.to_dict()))
-            is_missed = answer.source is None
+            is_missed = not _answer_single(stream, requests.single)
     sys.stdout.flush()
     if calls is not None:
         _report(calls, log, export_metrics, summary)
     raise typer.Exit(1 if is_missed else 0)
+
+
+def _answer_single(stream: Stream, content: bytes) -> bool:
+    """Write the answer of one invocation; return whether it is one."""
+    answer = stream.answer_one(content)
+    write_line(as_json(answer.to_dict()))
+    return answer.source is not None
 
 
 def _answer_stream(stream: Stream, requests: Requests, total: int) -> None:

@@ -10,6 +10,7 @@ import typer
 
 from sqlinterp.errors import UsageError
 from sqlinterp.policy import PRESETS
+from sqlinterp.strict_yaml import parse_yaml
 
 Database = Annotated[
     Path | None,
@@ -18,6 +19,7 @@ Database = Annotated[
         metavar="FILE",
         help="Database file; by default $SQLINTERP_DB, then profiling.duckdb.",
         show_default=False,
+        readable=False,  # what cannot be read is an error of the database, not of the usage
     ),
 ]
 Request = Annotated[
@@ -65,6 +67,16 @@ Aggregation = Annotated[
     ),
 ]
 
+Policy = Annotated[
+    str | None,
+    typer.Option(
+        "--policy",
+        metavar="FILE",
+        help="Interpolation policy of this run, a YAML file or JSON text: the fields of"
+        " 'interpolation_policy', which win over those of the mapping.",
+        show_default=False,
+    ),
+]
 LogFile = Annotated[
     Path | None,
     typer.Option(
@@ -110,6 +122,28 @@ def read_grid(text: str | None) -> tuple[tuple[int, ...], tuple[int, ...]] | Non
     return shape, tuple(range(len(shape)))
 
 
+def read_policy(text: str | None) -> dict[str, Any] | None:
+    """Return the policy that a file or a JSON text holds.
+
+    Raises
+    ------
+    UsageError
+        If there is no such file, or it holds no mapping.
+    """
+    if text is None:
+        return None
+    try:
+        content = text.encode() if text.lstrip().startswith("{") else Path(text).read_bytes()
+        found = parse_yaml(content)
+    except OSError as error:
+        raise UsageError(f"'{text}' cannot be read: {error.strerror}", "--policy") from error
+    except ValueError as error:
+        raise UsageError(f"the policy {error}", "--policy", "YAML or JSON") from error
+    if not isinstance(found, dict):
+        raise UsageError("the policy is no mapping", "--policy", "fields of interpolation_policy")
+    return found
+
+
 def query_context(
     ep_size: int | None,
     tp_size: int | None,
@@ -117,6 +151,7 @@ def query_context(
     sequence_parallel: bool,
     exact_only: bool,
     aggregation: str,
+    policy: str | None = None,
 ) -> dict[str, Any]:
     """Return the context of a lookup as ``sqlinterp.open`` takes it."""
     return {
@@ -126,4 +161,5 @@ def query_context(
         "sequence_parallel": sequence_parallel,
         "disable_interpolation": exact_only,
         "aggregation": aggregation,
+        "policy": read_policy(policy),
     }

@@ -8,13 +8,17 @@ from typing import Any
 import numpy as np
 
 from sqlinterp.interpolation import confidence, envelope
+from sqlinterp.lookup.calibration import calibrated
 from sqlinterp.lookup.catalog import Catalog
+from sqlinterp.lookup.error_bars import error_bar
+from sqlinterp.lookup.estimates import CONSENSUS
 from sqlinterp.lookup.interpolate import Outcome
 from sqlinterp.lookup.plan import Plan
 from sqlinterp.lookup.solver import Solution
 from sqlinterp.model import Answer
 
 Row = dict[str, Any]
+_MOST_TRUSTED_BEYOND = 0.59  # below every interpolation, whatever calibration says
 _DTYPE_NOTES = {1: "FLOAT16 answered by DT_BF16 rows", 2: "DT_BF16 and FLOAT rows serve each other"}
 
 
@@ -74,26 +78,58 @@ def _rule(row: Row, plan: Plan) -> str:
 
 
 def interpolated_answer(plan: Plan, outcome: Outcome, catalog: Catalog, aggregation: str) -> Answer:
-    """Return the answer of an interpolation, or of a coordinate that was measured itself."""
+    """Return the answer of a search: interpolated, extrapolated, or at a measured coordinate."""
     solution, candidate = outcome.solution, outcome.candidate
     if solution is None or candidate is None or plan.path is None:
         raise ValueError("there is no solution")
-    dimension = len(solution.box.group)
-    is_exact = solution.method == "exact_coordinate"
-    certainty = 1.0 if is_exact else _confidence(solution)
-    rule = "exact_coordinate" if is_exact else f"interpolated_{dimension}d_{_rule_end(solution)}"
+    kernel, source = candidate.kernel.kernel_type, "INTERPOLATED"
+    label = certainty = _certainty(solution)
     details = _interpolation_details(plan, solution, catalog, aggregation)
+    if solution.method != "exact_coordinate":
+        certainty = calibrated(catalog.policy("confidence", kernel), plan.path.name, label)
+    if solution.extrapolation is not None:
+        certainty = min(certainty, _MOST_TRUSTED_BEYOND)
+    if certainty != label:
+        details["confidence_before_calibration"] = label
     details["confidence"] = certainty
     details["policy_hash"] = candidate.policy.sha256
+    if solution.extrapolation is not None:
+        source = "EXTRAPOLATED"
+        details["extrapolation"] = dict(solution.extrapolation.facts)
+    elif solution.method == "exact_coordinate":
+        source = "MEASURED"
+    else:
+        details["error_bar"] = error_bar(solution, plan.path, kernel, catalog.quantiles)
     return Answer(
         op=plan.invocation.op,
-        source="MEASURED" if is_exact else "INTERPOLATED",
+        source=source,
         latency_us=solution.latency_us,
         confidence=certainty,
-        kernel_type=candidate.kernel.kernel_type,
-        shape_match_rule=rule,
+        kernel_type=kernel,
+        shape_match_rule=_rule_of(solution),
         details=details,
     )
+
+
+def _certainty(solution: Solution) -> float:
+    if solution.extrapolation is not None:
+        return solution.extrapolation.confidence
+    return 1.0 if solution.method == "exact_coordinate" else _confidence(solution)
+
+
+def _dimension(solution: Solution) -> int:
+    """Return how many axes varied together: one at a time in a consensus of several."""
+    if solution.method == "exact_coordinate":
+        return 0
+    return 1 if solution.method == CONSENSUS else len(solution.box.group)
+
+
+def _rule_of(solution: Solution) -> str:
+    if solution.method == "exact_coordinate":
+        return "exact_coordinate"
+    if solution.extrapolation is not None:
+        return f"extrapolated_{_dimension(solution)}d_{solution.method}"
+    return f"interpolated_{_dimension(solution)}d_{_rule_end(solution)}"
 
 
 def _rule_end(solution: Solution) -> str:
@@ -104,7 +140,7 @@ def _rule_end(solution: Solution) -> str:
 def _confidence(solution: Solution) -> float:
     bounds = [solution.box.bounds(axis) for axis in solution.box.group]
     lower, upper = (np.array(side) for side in zip(*bounds, strict=True))
-    return confidence(len(bounds), solution.is_curved, lower, upper)
+    return confidence(_dimension(solution), solution.is_curved, lower, upper)
 
 
 def _interpolation_details(
@@ -114,11 +150,14 @@ def _interpolation_details(
     names = plan.path.axes if plan.path else ()
     details: Row = {
         "method": solution.method,
-        "interpolation_dim": 0 if solution.method == "exact_coordinate" else len(box.group),
+        "interpolation_dim": _dimension(solution),
         "axes": [names[axis] for axis in box.group],
         "exact_fields": {"kernel_type": catalog.kernel_of(placement.file_id), **placement.fields},
         "target": {name: placement.axes[i] for i, name in enumerate(names)},
-        "boundary": {names[axis]: list(box.bounds(axis)) for axis in box.group},
+        "boundary": {
+            names[axis]: list(box.bounds(axis))
+            for axis in (box.group if solution.extrapolation is None else ())
+        },
         "corner_points": _corner_points(names, solution, catalog),
         "raw_count": placement.measurement_count,
         "filtered_count": box.row_count,
@@ -127,13 +166,13 @@ def _interpolation_details(
             (placement.file_id, plan.path.name if plan.path else ""), 0
         ),
         "axis_transform": None,
-        "fallback_from": "exact_miss",
+        "fallback_from": "exact_miss" if solution.extrapolation is None else "interpolation_miss",
         "latency_column": box.latency_column,
         "aggregation": aggregation,
     }
     if placement.distance:
         details["dtype_compatible"] = _DTYPE_NOTES[placement.distance]
-    if len(box.group) > 1 and solution.method != "exact_coordinate":
+    if _dimension(solution) > 1 and solution.extrapolation is None:
         details["envelope_us"] = list(_envelope(solution))
     details.update(_transform_details(names, solution))
     return {**details, **placement.notes, **_path_details(plan)}

@@ -20,9 +20,11 @@ from sqlinterp.lookup.attention_parameters import (
     is_child,
 )
 from sqlinterp.lookup.catalog import MappedOperator
+from sqlinterp.lookup.extrapolating import Extrapolator
 from sqlinterp.lookup.interpolate import Outcome
 from sqlinterp.lookup.plan import Plan, Target, with_kernels
 from sqlinterp.lookup.services import Services
+from sqlinterp.lookup.solver import Solver
 from sqlinterp.model import Answer
 from sqlinterp.paths import PATHS, Path
 
@@ -107,11 +109,29 @@ class AttentionHandler:
                     for number, plan in waiting.items()
                     if (_batch(plan) is not None) is is_told
                 }
-                found = self._services.interpolation().find(asked) if asked else {}
+                found = self._services.interpolation().find(asked, (Solver,)) if asked else {}
                 for number, outcome in found.items():
                     outcomes[number] = _joined(outcomes.get(number), outcome)
             waiting = {n: plan for n, plan in waiting.items() if _is_open(outcomes[n])}
+        self._extrapolate(plans, outcomes)
         return outcomes
+
+    def _extrapolate(self, plans: Mapping[int, Plan], outcomes: dict[int, Outcome]) -> None:
+        """Go beyond the range where no search interpolates and the kernel opts in."""
+        for search in _SEARCHES:
+            asked = {
+                number: replace(plan, path=_path(search, _batch(plan) is not None))
+                for number, plan in plans.items()
+                if outcomes[number].solution is None
+                and any(Extrapolator.is_allowed(candidate.policy) for candidate in plan.candidates)
+            }
+            for is_told in (True, False):
+                own = {
+                    n: plan for n, plan in asked.items() if (_batch(plan) is not None) is is_told
+                }
+                found = self._services.interpolation().find(own, (Extrapolator,)) if own else {}
+                for number, outcome in found.items():
+                    outcomes[number] = _extended(outcomes[number], outcome)
 
     def _conclusion(self, plan: Plan, exact: ExactOutcome, outcome: Outcome | None) -> Answer:
         """Return the interpolated answer, or the miss that says how far the lookup got.
@@ -169,6 +189,15 @@ def _joined(earlier: Outcome | None, later: Outcome) -> Outcome:
     if later.solution is None and _reach(later) <= _reach(earlier):
         return replace(earlier, attempts=attempts)
     return replace(later, attempts=attempts)
+
+
+def _extended(inside: Outcome, beyond: Outcome) -> Outcome:
+    """Return what became of a plan inside the range with what became of it beyond."""
+    refused = [attempt for attempt in beyond.attempts if "extrapolation" in attempt]
+    attempts = inside.attempts + refused
+    if beyond.solution is None and not refused:
+        return inside
+    return replace(beyond, attempts=attempts)
 
 
 def _reach(outcome: Outcome) -> int:

@@ -14,7 +14,8 @@ AXES = (1, 2, 3, 4)
 class Corner:
     """One measured point: axis values, aggregated latency [us] and where it came from.
 
-    ``is_conflicting`` says that measurements of different signatures gave different latencies.
+    ``is_conflicting`` says that measurements of different signatures gave different latencies,
+    ``spread`` is the greatest over the least of its measurements, 1.0 where nobody asked.
     """
 
     axes: tuple[float, ...]
@@ -22,6 +23,7 @@ class Corner:
     line_number: int
     measurement_count: int
     is_conflicting: bool = False
+    spread: float = 1.0
 
 
 @dataclass
@@ -69,6 +71,7 @@ def corner_of(row: Row) -> Corner:
         line_number=row["first_line_number"],
         measurement_count=row["measurement_count"],
         is_conflicting=row["is_conflicting"],
+        spread=row.get("spread", 1.0),
     )
 
 

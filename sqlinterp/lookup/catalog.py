@@ -10,6 +10,7 @@ from typing import Any
 import duckdb
 
 from sqlinterp.database import rows
+from sqlinterp.lookup.error_bars import Quantiles, read_quantiles
 from sqlinterp.policy import Policy
 
 _MTP_OPERANDS = 2
@@ -89,9 +90,9 @@ class Catalog:
             )
         }
         self._kernels = {
-            file.file_id: file
-            for files in (self._files, self._shared_files)
-            for file in files.values()
+            row[1]: KernelFile(*row)
+            for row in _file_rows(cursor, own["id"])
+            + _file_rows(cursor, version["communication_version_id"])
         }
         self.dropped_rows = _dropped_rows(cursor)
         self.stored_cuts = _stored_cuts(self.operators.values(), self._files)
@@ -99,7 +100,8 @@ class Catalog:
         self._kernel_paths = dict(
             cursor.execute("select kernel_type, path from kernel_path").fetchall()
         )
-        self.effective_policies: dict[tuple[str, str, str], Policy] = {}
+        self.quantiles = _quantiles(cursor, self.version_id)
+        self.effective_policies: dict[tuple[str, str, str, str | None], Policy] = {}
 
     def file(self, kernel: str) -> KernelFile:
         """Return the CSV of a kernel; collectives are looked for in the shared folder first."""
@@ -114,6 +116,15 @@ class Catalog:
     def file_name_of(self, file_id: int) -> str:
         """Return the file name of the CSV with the id."""
         return self._kernels[file_id].file_name
+
+    def file_of(self, file_id: int) -> KernelFile:
+        """Return the file with the id."""
+        return self._kernels[file_id]
+
+    @property
+    def kernel_names(self) -> list[str]:
+        """Kernels of the version, sorted, with the collectives that it refers to."""
+        return sorted({file.kernel_type for file in self._kernels.values()})
 
     def trait(self, kernel: str) -> Trait:
         """Return the family of a kernel."""
@@ -138,12 +149,16 @@ class Catalog:
 
 
 def _files(cursor: duckdb.DuckDBPyConnection, version_id: int | None) -> dict[str, KernelFile]:
-    found = cursor.execute(
+    return {row[0]: KernelFile(*row) for row in _file_rows(cursor, version_id)}
+
+
+def _file_rows(cursor: duckdb.DuckDBPyConnection, version_id: int | None) -> list[tuple[Any, ...]]:
+    """Return every file of a version; only declared kernels have several."""
+    return cursor.execute(
         "select kernel_type, file_id, status, file_path, file_name from source_file"
-        " where version_id = $id",
+        " where version_id = $id order by file_id",
         {"id": version_id},
     ).fetchall()
-    return {row[0]: KernelFile(*row) for row in found}
 
 
 def _traits(cursor: duckdb.DuckDBPyConnection) -> dict[str, Trait]:
@@ -161,6 +176,15 @@ def _cut_regimes(
         {"id": version_id},
     )
     return frozenset(found.fetchall())
+
+
+def _quantiles(cursor: duckdb.DuckDBPyConnection, version_id: int) -> Quantiles:
+    """Return the errors of hold-out runs, none where the file holds no calibration."""
+    query = (
+        "select * from error_quantile where version_id = $id"
+        " order by kernel_type, path, spread_low, width_low"
+    )
+    return read_quantiles(rows(cursor.execute(query, {"id": version_id})))
 
 
 def _dropped_rows(cursor: duckdb.DuckDBPyConnection) -> dict[tuple[int, str], int]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from sqlinterp.lookup.catalog import KernelFile
+from sqlinterp.lookup.error_bars import line_bar
 
 Row = dict[str, Any]
 
@@ -34,7 +35,7 @@ def measured_details(row: Row, kernel: KernelFile) -> Row:
 def fitted_details(asked: Row, row: Row, kernel: KernelFile) -> Row:
     """Return the line, its neighbours in the measured sizes, and what the line was fitted to."""
     sizes = (row["lower_size"], row["upper_size"])
-    details = {
+    details: Row = {
         "interpolation_dim": 1,
         "axes": ["message_bytes"],
         "exact_fields": {
@@ -52,6 +53,9 @@ def fitted_details(asked: Row, row: Row, kernel: KernelFile) -> Row:
         "fallback_from": "exact_miss",
         "latency_column": row["latency_column"],
     }
+    methods = {name: row[f"{name}_us"] for name in ("alpha_beta", "bracket_linear")}
+    bracket = details["boundary"]["message_bytes"]
+    details["error_bar"] = line_bar("message_bytes", bracket, methods)
     if asked["method"] == "alpha_beta":
         details |= {name: row[name] for name in ("alpha_us", "beta_us_per_byte", "r2", "fitted_us")}
         details["is_clamped"] = row["fitted_us"] != row["alpha_beta_us"]

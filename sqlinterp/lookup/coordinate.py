@@ -36,8 +36,15 @@ def outcomes_of(services: Services, plans: Mapping[int, Plan]) -> Outcomes:
 
     Source: profiling RFC phase 2, sections 2.2 and 3.3.
     """
-    usable = {number: plan for number, plan in plans.items() if plan.candidates}
     search = CoordinateSearch(services.statements, services.catalog, services.aggregation)
+    return search_outcomes(services, search, plans)
+
+
+def search_outcomes(
+    services: Services, search: CoordinateSearch, plans: Mapping[int, Plan]
+) -> Outcomes:
+    """Return what a search makes of each plan with a kernel, as :func:`outcomes_of` does."""
+    usable = {number: plan for number, plan in plans.items() if plan.candidates}
     outcomes, decided = search.measured(usable, services.exact_aggregation)
     if not services.context.disable_interpolation:
         rest = {number: plan for number, plan in usable.items() if number not in decided}
@@ -65,7 +72,7 @@ class CoordinateSearch(InterpolationSearch):
         outcomes = {number: Outcome(reason=plan.target_problem) for number, plan in plans.items()}
         decided: dict[int, list[Match]] = defaultdict(list)
         for path, members in _by_path(plans).items():
-            self._placements.update(super()._place(path, members, outcomes))
+            self._placements.update(self._located(path, members, outcomes))
             placed = [
                 (number, members[number].candidates[position], placement)
                 for (number, position), group in self._placements.items()
@@ -76,7 +83,7 @@ class CoordinateSearch(InterpolationSearch):
                 outcomes[number].attempts.append(_attempt(candidate, placement, path))
             for number in members.keys() - {number for number, _, _ in placed}:
                 outcomes[number].reason = outcomes[number].reason or _UNMATCHED
-            for place, row in self._points([p for _, _, p in placed], aggregation):
+            for place, row in self._points([(n, p) for n, _, p in placed], aggregation):
                 number, candidate, placement = placed[place]
                 decided[number].append((candidate, placement, row))
         for number, matches in decided.items():
@@ -92,19 +99,29 @@ class CoordinateSearch(InterpolationSearch):
             if outcome.solution is None and any(a["status"] == CONFLICT for a in outcome.attempts):
                 outcome.reason = CONFLICT  # neighbours were there, only not one latency for each
 
+    def _located(
+        self, path: Path, plans: Mapping[int, Plan], outcomes: Outcomes
+    ) -> dict[tuple[int, int], list[Placement]]:
+        return super()._place(path, plans, outcomes)
+
     def _place(
         self, path: Path, plans: Mapping[int, Plan], outcomes: Outcomes
     ) -> dict[tuple[int, int], list[Placement]]:
         return {key: group for key, group in self._placements.items() if key[0] in plans}
 
-    def _points(self, placements: list[Placement], aggregation: str) -> list[tuple[int, Row]]:
-        """Return (place in the list, point) of every point at the coordinates of placements."""
+    def _points(
+        self, placements: list[tuple[int, Placement]], aggregation: str
+    ) -> list[tuple[int, Row]]:
+        """Return (place in the list, point) of every point at the coordinates of placements.
+
+        Placements come with the number of their plan.
+        """
         if not placements:
             return []
         targets = [
-            {"id": place, "regime_id": p.regime_id}
+            {"id": place, "target": number, "regime_id": p.regime_id}
             | {f"t_{axis}": value for axis, value in enumerate(p.axes, start=1)}
-            for place, p in enumerate(placements)
+            for place, (number, p) in enumerate(placements)
         ]
         rows = self._statements.run(
             "lookup.measured_point", targets=json.dumps(targets), aggregation=aggregation

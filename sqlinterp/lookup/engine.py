@@ -45,6 +45,11 @@ class Engine:
         """What the version knows."""
         return self._catalog
 
+    @property
+    def services(self) -> Services:
+        """What planners and handlers work with."""
+        return self._services
+
     def plan(self, invocation: OpInvocation) -> Plan:
         """Return the plan of one invocation: which path answers it, from which kernels."""
         entry = self._catalog.operators.get(invocation.op)

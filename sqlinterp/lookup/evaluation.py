@@ -10,9 +10,9 @@ import numpy as np
 from sqlinterp.certified_cell import Cell, NoCell, certified_cell
 from sqlinterp.interpolation import griddata_linear, linear_interp, multilinear, validate_latency
 from sqlinterp.lookup.boxes import Box, Corner
-from sqlinterp.lookup.placement import CloudRequest, Placement, Solution, coordinates
+from sqlinterp.lookup.placement import CloudRequest, Placement, Request, Solution, coordinates
 
-Evaluation = Generator[CloudRequest, Any, Solution | str]
+Evaluation = Generator[Request, Any, Solution | str]
 
 
 def evaluate(placement: Placement, box: Box, method: str, is_curved: bool) -> Evaluation:
@@ -28,7 +28,7 @@ def evaluate(placement: Placement, box: Box, method: str, is_curved: bool) -> Ev
         return status
     is_curved = is_curved and box.group[0] == 0
     if len(box.group) == 1:
-        return _on_line(placement, box, is_curved)
+        return on_line(placement, box, is_curved)
     if method == "multilinear":
         solution = _on_full_box(placement, box, is_curved)
         if solution is not None:
@@ -50,7 +50,8 @@ def _structure(box: Box, dimension: int) -> str | None:
     return None
 
 
-def _on_line(placement: Placement, box: Box, is_curved: bool) -> Solution | str:
+def on_line(placement: Placement, box: Box, is_curved: bool) -> Solution | str:
+    """Return the value on the line through the two neighbours on one axis, or why there is none."""
     points = box.corners[0], box.corners[-1]
     at, low, high = (
         coordinates(axes, box.group, is_curved)[0]

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import json
 from collections import defaultdict
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from sqlinterp.lookup.catalog import Catalog
+from sqlinterp.lookup.extrapolating import Extrapolator, furthest_refusal
 from sqlinterp.lookup.operands import Operands, as_half_precision_brain
 from sqlinterp.lookup.plan import Candidate, Plan, Target
 from sqlinterp.lookup.rounds import Rounds
@@ -17,6 +18,7 @@ from sqlinterp.lookup.statements import Statements
 from sqlinterp.paths import Path
 
 Row = dict[str, Any]
+STAGES: tuple[type[Solver], ...] = (Solver, Extrapolator)
 
 
 @dataclass
@@ -38,12 +40,14 @@ class Outcome:
 
 
 class InterpolationSearch:
-    """Interpolates many plans, set-based, one path at a time."""
+    """Interpolates many plans, set-based, one path at a time; then extrapolates where allowed."""
 
     def __init__(self, statements: Statements, catalog: Catalog, aggregation: str) -> None:
         self._statements, self._catalog, self._aggregation = statements, catalog, aggregation
 
-    def find(self, plans: Mapping[int, Plan]) -> dict[int, Outcome]:
+    def find(
+        self, plans: Mapping[int, Plan], stages: Sequence[type[Solver]] = STAGES
+    ) -> dict[int, Outcome]:
         """Return the outcome of every plan by its number."""
         outcomes = {number: Outcome(reason="regime_key_unmatched") for number in plans}
         by_path: dict[str, dict[int, Plan]] = defaultdict(dict)
@@ -57,24 +61,33 @@ class InterpolationSearch:
         for members in by_path.values():
             path = next(iter(members.values())).path
             if path is not None:
-                self._on_path(path, members, outcomes)
+                self._on_path(path, members, outcomes, stages)
         return outcomes
 
-    def _on_path(self, path: Path, plans: Mapping[int, Plan], outcomes: dict[int, Outcome]) -> None:
+    def _on_path(
+        self,
+        path: Path,
+        plans: Mapping[int, Plan],
+        outcomes: dict[int, Outcome],
+        stages: Sequence[type[Solver]] = STAGES,
+    ) -> None:
+        """Search stage by stage: what any kernel interpolates, no kernel extrapolates."""
         placements = self._place(path, plans, outcomes)
-        for position in range(max(len(plan.candidates) for plan in plans.values())):
-            solvers = {}
-            for number, plan in plans.items():
-                if outcomes[number].solution is not None or position >= len(plan.candidates):
-                    continue
-                own = placements.get((number, position))
-                if own:
-                    solver = Solver(path, plan.candidates[position].policy)
-                    solvers[number] = (solver, solver.search(tuple(own)))
-            solutions = Rounds(self._statements, path, self._aggregation).run(solvers)
-            for number, solution in solutions.items():
-                candidate = plans[number].candidates[position]
-                _record(outcomes[number], candidate, solution, solvers[number][0].attempts)
+        for stage in stages:
+            for position in range(max(len(plan.candidates) for plan in plans.values())):
+                solvers = {}
+                for number, plan in plans.items():
+                    if outcomes[number].solution is not None or position >= len(plan.candidates):
+                        continue
+                    own = placements.get((number, position))
+                    policy = plan.candidates[position].policy
+                    if own and stage.is_allowed(policy):
+                        solver = stage(path, policy)
+                        solvers[number] = (solver, solver.search(tuple(own)))
+                solutions = Rounds(self._statements, path, self._aggregation).run(solvers)
+                for number, solution in solutions.items():
+                    candidate = plans[number].candidates[position]
+                    _record(outcomes[number], candidate, solution, solvers[number][0].attempts)
 
     def _place(
         self, path: Path, plans: Mapping[int, Plan], outcomes: dict[int, Outcome]
@@ -218,12 +231,14 @@ def _record(
     ]
     if solution is not None:
         outcome.solution, outcome.candidate, outcome.reason = solution, candidate, None
+    elif attempts and attempts[0].extrapolation is not None:
+        outcome.reason = furthest_refusal(attempts)
     elif attempts:
         outcome.reason = furthest(attempts)
 
 
 def _attempt_fields(attempt: Attempt) -> Row:
-    return {
+    fields: Row = {
         "axes": attempt.axes,
         "interpolation_dim": attempt.dimension,
         "status": attempt.status,
@@ -231,3 +246,6 @@ def _attempt_fields(attempt: Attempt) -> Row:
         "filtered_count": attempt.row_count,
         "aggregated_count": attempt.point_count,
     }
+    if attempt.extrapolation is not None:
+        fields["extrapolation"] = attempt.extrapolation
+    return fields

@@ -11,6 +11,7 @@ from typing import Any
 from sqlinterp.interpolation import linear_interp
 from sqlinterp.lookup.answers import exact_answer, miss_answer
 from sqlinterp.lookup.catalog import Catalog, MappedOperator
+from sqlinterp.lookup.error_bars import line_bar
 from sqlinterp.lookup.operands import Operands
 from sqlinterp.lookup.plan import Plan, Target, with_kernels
 from sqlinterp.lookup.services import Services
@@ -188,6 +189,7 @@ def _between(plan: Plan, lower: Row, upper: Row, aggregation: str) -> Answer:
         "policy_hash": candidate.policy.sha256,
     }  # fmt: skip
     latency = linear_interp(tokens, ends[0], lower["latency_us"], ends[1], upper["latency_us"])
+    details["error_bar"] = line_bar("num_tokens", list(ends), {"linear_1d": latency})
     return Answer(
         op=plan.invocation.op,
         source="INTERPOLATED",

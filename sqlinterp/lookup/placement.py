@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from sqlinterp.certified_cell import Question
+from sqlinterp.extrapolation import Extrapolation
 from sqlinterp.lookup.boxes import Box, Corner
 
 
@@ -68,8 +69,74 @@ class CloudRequest:
 
 
 @dataclass(frozen=True)
+class EdgeRequest:
+    """Asks what was measured at the ends of the lines through placements, and for the ranges."""
+
+    placements: tuple[Placement, ...]
+
+
+@dataclass(frozen=True)
+class Survey:
+    """What the measured points of one regime and latency column say around a target.
+
+    Attributes
+    ----------
+    lower, upper : tuple of float
+        Range of each axis.
+    lines : dict
+        Points next to the target, nearest first, by the place of an axis that has them on one side
+        only while all others are equal.
+    """
+
+    regime_id: int
+    latency_column: str
+    latency_rank: int
+    lower: tuple[float, ...]
+    upper: tuple[float, ...]
+    lines: dict[int, list[Corner]] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class PlaneRequest:
+    """Asks for the values at one end of an axis in the cloud of a survey."""
+
+    survey: Survey
+    axis: int
+    is_upper: bool
+
+
+@dataclass(frozen=True)
+class ProbeRequest:
+    """Asks for the boxes around one more coordinate, in every axis group."""
+
+    placement: Placement
+
+
+Request = BoxRequest | CloudRequest | EdgeRequest | PlaneRequest | ProbeRequest
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """What the two neighbours along one axis say of a target, all other axes being equal."""
+
+    box: Box
+    points: tuple[Corner, ...]
+    latency_us: float
+
+
+@dataclass(frozen=True)
 class Solution:
-    """An interpolated or exactly measured coordinate; ``is_curved`` when in the root of axis 1."""
+    """An exactly measured, interpolated or extrapolated coordinate.
+
+    Attributes
+    ----------
+    is_curved : bool
+        Whether the first axis counts by its root.
+    estimates : tuple of Estimate
+        What every single axis with two neighbours says, where one axis was enough and several have.
+    extrapolation : Extrapolation or None
+        How the latency lies beyond the measured range, None when it does not.
+    """
 
     placement: Placement
     box: Box
@@ -77,6 +144,8 @@ class Solution:
     latency_us: float
     method: str
     is_curved: bool = False
+    estimates: tuple[Estimate, ...] = ()
+    extrapolation: Extrapolation | None = None
 
     def coordinates(self, axes: tuple[float, ...]) -> list[float]:
         """Return the coordinates on the varying axes in which the answer is linear."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -122,15 +123,24 @@ def with_kernels(
 def kernel_policy(
     catalog: Catalog, entry: MappedOperator, file: KernelFile, context: QueryContext
 ) -> Policy:
-    """Return the effective policy of a kernel in an entry: a kernel override wins."""
-    key = (entry.operator, file.kernel_type, context.aggregation)
+    """Return the effective policy of a kernel in an entry: a kernel override wins.
+
+    What the context tells for the run wins over the mapping.
+    """
+    key = (entry.operator, file.kernel_type, context.aggregation, context.policy)
     policy = catalog.effective_policies.get(key)
     if policy is None:
+        run = json.loads(context.policy or "{}")
+        own = catalog.policy("kernel", file.kernel_type)
+        run_own = (run.get("kernel_overrides") or {}).get(file.kernel_type)
         policy = catalog.effective_policies[key] = effective_policy(
             catalog.policy("global", "*"),
             catalog.policy("operator", entry.operator),
-            catalog.policy("kernel", file.kernel_type),
+            own,
+            run,
+            run_own,
             aggregation=context.aggregation,
+            opting_in=(own, run_own),
         )
     return policy
 

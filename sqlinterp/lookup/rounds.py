@@ -9,7 +9,8 @@ from typing import Any
 
 from sqlinterp.certified_cell import NearestQuestion, SupportQuestion
 from sqlinterp.lookup.boxes import AXES, Box, Corner, corner_of, read_boxes
-from sqlinterp.lookup.placement import BoxRequest, CloudRequest, Solution
+from sqlinterp.lookup.edge_rounds import EdgeRounds, group_row
+from sqlinterp.lookup.placement import BoxRequest, CloudRequest, Request, Solution
 from sqlinterp.lookup.solver import Search, Solver
 from sqlinterp.lookup.statements import Statements
 from sqlinterp.paths import Path
@@ -30,7 +31,7 @@ class Rounds:
         """Return the solution of every search by its number, None for those that fail."""
         results: dict[int, Solution | None] = {}
         self._boxes = {}
-        waiting: dict[int, BoxRequest | CloudRequest] = {}
+        waiting: dict[int, Request] = {}
         for number, (_, search) in searches.items():
             self._advance(number, search, None, waiting, results)
         while waiting:
@@ -45,7 +46,7 @@ class Rounds:
         number: int,
         search: Search,
         answer: Any,
-        waiting: dict[int, BoxRequest | CloudRequest],
+        waiting: dict[int, Request],
         results: dict[int, Solution | None],
     ) -> None:
         try:
@@ -55,11 +56,12 @@ class Rounds:
 
     def _answer(
         self,
-        waiting: dict[int, BoxRequest | CloudRequest],
+        waiting: dict[int, Request],
         searches: dict[int, tuple[Solver, Search]],
     ) -> dict[int, Any]:
         boxes = {n: r for n, r in waiting.items() if isinstance(r, BoxRequest)}
         clouds = {n: r for n, r in waiting.items() if isinstance(r, CloudRequest)}
+        edges = {n: r for n, r in waiting.items() if n not in boxes and n not in clouds}
         answers: dict[int, Any] = {}
         by_dimension: dict[int, dict[int, BoxRequest]] = defaultdict(dict)
         for number, request in boxes.items():
@@ -70,6 +72,9 @@ class Rounds:
                 answers[number] = self._boxes.get((number, dimension), [])
         if clouds:
             answers.update(self._fetch_clouds(clouds))
+        if edges:
+            rounds = EdgeRounds(self._statements, self._path, self._aggregation)
+            answers.update(rounds.answer(edges))
         return answers
 
     def _fetch_boxes(
@@ -93,7 +98,7 @@ class Rounds:
         rows = self._statements.run(
             "lookup.neighbours",
             targets=json.dumps(targets),
-            groups=json.dumps([_group(i, group) for i, group in enumerate(groups)]),
+            groups=json.dumps([group_row(i, group) for i, group in enumerate(groups)]),
             aggregation=self._aggregation,
         )
         found = read_boxes(rows, groups)
@@ -119,10 +124,6 @@ class Rounds:
 
 def _numbered(letter: str, values: Iterable[float]) -> Row:
     return {f"{letter}_{i}": value for i, value in zip(AXES, values, strict=True)}
-
-
-def _group(number: int, group: tuple[int, ...]) -> Row:
-    return {"group_id": number, **_numbered("v", (axis - 1 in group for axis in AXES))}
 
 
 def _cloud_question(number: int, request: CloudRequest) -> tuple[str, Row]:

@@ -13,6 +13,7 @@ from sqlinterp.lookup.elementwise import ElementwiseHandler, elementwise_plan
 from sqlinterp.lookup.mlapo_child import MlapoHandler, mlapo_plan
 from sqlinterp.lookup.moe import MoeHandler, moe_plan
 from sqlinterp.lookup.mtp import MtpHandler, mtp_plan
+from sqlinterp.lookup.points import PointHandler, point_plan
 from sqlinterp.lookup.quantisation import (
     OwnRegimeHandler,
     compute_scale_plan,
@@ -37,4 +38,5 @@ ROUTES: dict[str, Route] = {
     "elementwise": Route(elementwise_plan, ElementwiseHandler),
     "compute_scale": Route(compute_scale_plan, OwnRegimeHandler),
     "quantized_matmul": Route(quantized_matmul_plan, OwnRegimeHandler),
+    "points": Route(point_plan, PointHandler),
 }

@@ -6,13 +6,14 @@ together and every round is one statement, however many targets there are.
 
 from __future__ import annotations
 
-from collections.abc import Generator
+from collections.abc import Generator, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from sqlinterp.lookup.boxes import Box
+from sqlinterp.lookup.boxes import Box, Corner
+from sqlinterp.lookup.estimates import with_estimates
 from sqlinterp.lookup.evaluation import evaluate
-from sqlinterp.lookup.placement import BoxRequest, CloudRequest, Placement, Solution
+from sqlinterp.lookup.placement import BoxRequest, Placement, Request, Solution
 from sqlinterp.paths import Path
 from sqlinterp.policy import Policy
 
@@ -30,6 +31,7 @@ class Attempt:
     row_count: int = 0
     point_count: int = 0
     regime_id: int | None = None
+    extrapolation: dict[str, Any] | None = None
 
 
 _PROGRESS = (
@@ -50,7 +52,7 @@ def furthest(attempts: list[Attempt]) -> str:
     return best.status
 
 
-Search = Generator[BoxRequest | CloudRequest, Any, Solution | None]
+Search = Generator[Request, Any, Solution | None]
 
 
 @dataclass
@@ -60,6 +62,11 @@ class Solver:
     path: Path
     policy: Policy
     attempts: list[Attempt] = field(default_factory=list)
+
+    @staticmethod
+    def is_allowed(policy: Policy) -> bool:
+        """Whether there is anything to search under a policy."""
+        return True
 
     @property
     def is_curved(self) -> bool:
@@ -110,9 +117,25 @@ class Solver:
                     continue
                 box = by_key.get((placement.regime_id, group))
                 solution = yield from self._attempt(placement, group, box)
+                if solution is not None and dimension == 1:
+                    return self._compared(solution, by_key)
                 if solution is not None:
                     return solution
         return None
+
+    def _compared(self, solution: Solution, boxes: Mapping[Any, Box]) -> Solution:
+        """Return the answer of one axis with what the other axes say of the same target."""
+        placement, allowed = solution.placement, self.policy.axes
+        brackets = []
+        for axis, name in enumerate(self.path.axes):
+            box = boxes.get((placement.regime_id, (axis,)))
+            if box is None or not box.is_bracketed or axis in placement.fixed_axes:
+                continue
+            if (allowed is None or name in allowed) and self.is_sound(box.corners):
+                brackets.append(box)
+        if len(brackets) < 2:
+            return solution
+        return with_estimates(solution, brackets, self.is_curved, self.policy.method)
 
     def groups(self, dimension: int) -> list[tuple[int, ...]]:
         """Return the axis groups of a dimension that the policy allows."""
@@ -122,6 +145,10 @@ class Solver:
             for group in self.path.groups(dimension)
             if allowed is None or all(self.path.axes[axis] in allowed for axis in group)
         ]
+
+    def is_sound(self, points: Iterable[Corner]) -> bool:
+        """Whether no point has contradicting measurements that the path refuses to merge."""
+        return not self.path.refuses_conflicts or not any(p.is_conflicting for p in points)
 
     def _attempt(self, placement: Placement, group: tuple[int, ...], box: Box | None) -> Search:
         attempt = Attempt([self.path.axes[axis] for axis in group], len(group), "")
@@ -134,7 +161,7 @@ class Solver:
         attempt.row_count, attempt.point_count = box.row_count, box.point_count
         outcome = yield from evaluate(placement, box, self.policy.method, self.is_curved)
         if isinstance(outcome, Solution):
-            if not self.path.refuses_conflicts or not any(p.is_conflicting for p in outcome.points):
+            if self.is_sound(outcome.points):
                 return outcome
             outcome = "duplicate_coordinate_conflict"
         attempt.status = outcome

@@ -18,7 +18,7 @@ _METRICS = {
     "m4": ("operator and input shapes", "hit_variants", "variants"),
     "m5": ("us", "hit_us", "analytic_us"),
 }
-_KINDS = ("interpolated_calls", "partial_calls", "candidate_calls")
+_KINDS = ("interpolated_calls", "extrapolated_calls", "partial_calls", "candidate_calls")
 
 
 def metrics(log: LookupLog) -> dict[str, Any]:
@@ -29,7 +29,7 @@ def metrics(log: LookupLog) -> dict[str, Any]:
     dict
         ``m1`` to ``m5``, each with ``ratio`` (null when there is nothing to divide by), ``hit``,
         ``total`` and ``unit``; ``misses``, the rows of the view ``miss_reason``; and how many
-        calls were interpolated, partial, or would have been interpolated.
+        calls were interpolated, extrapolated, partial, or would have been interpolated.
     """
     found, misses = log.read(_views)
     report: dict[str, Any] = {

@@ -29,6 +29,8 @@ class Options:
         Most answers to remember [count].
     log : bool
         Whether calls are counted for the log, the metrics and the summary.
+    policy : mapping or None
+        Interpolation policy that wins over the mapping's, as :func:`sqlinterp.open` takes it.
     analytic_us : callable or None
         Gives the simulator's own estimate of an invocation [us], the weight of the metric M5.
     """
@@ -39,6 +41,7 @@ class Options:
     sequence_parallel: bool | Callable[[], bool] | None = None
     memo_size: int = 16_384
     log: bool = False
+    policy: Mapping[str, Any] | None = None
     analytic_us: Callable[[Any], float | None] | None = None
 
 

@@ -6,12 +6,15 @@ import logging
 import os
 import threading
 from collections.abc import Iterable
+from contextlib import suppress
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from sqlinterp.database import database_path
 from sqlinterp.errors import UsageError
 from sqlinterp.model import Answer, QueryContext
+from sqlinterp.policy import run_policy
 from sqlinterp.session import ProfilingDatabase
 from sqlinterp.simulator.answering import Answering
 from sqlinterp.simulator.decomposition import Decompose, registered_decomposers
@@ -79,11 +82,13 @@ class SqlDataSource:
             comm_grid=communication_grid(device_profile),
             disable_interpolation=disable_interpolation,
             aggregation=given.aggregation,
+            policy=None if given.policy is None else run_policy(given.policy),
         )
         rollout = read_rollout(given.mode, given.allowlist)
+        is_parallel = sequence_parallel_switch(given.sequence_parallel, parallel_config)
         self._path = database_path(database)
         self._snapshots: Snapshots[Entry] = Snapshots(
-            self._path, lambda: ProfilingDatabase(self._path, version, context), given.memo_size
+            self._path, partial(_opened, self._path, version, context), given.memo_size
         )
         self._log: LookupLog | None = None
         if given.log:
@@ -93,9 +98,7 @@ class SqlDataSource:
         self._types = simulator_types(type(self))
         self._answering = Answering(
             self._snapshots,
-            Surroundings(
-                context, sequence_parallel_switch(given.sequence_parallel, parallel_config)
-            ),
+            Surroundings(context, is_parallel),
             rollout,
             decompose or registered_decomposers(),
             self._types,
@@ -241,3 +244,13 @@ class SqlDataSource:
         if not entry.fields:
             return None
         return self._types.make_result({**entry.fields, "details": dict(entry.details)})
+
+
+def _opened(
+    path: Path, version: str | None, context: QueryContext, before: str | None
+) -> ProfilingDatabase:
+    """Open the version that answered before if the file has it, else what was asked for."""
+    if before is not None:
+        with suppress(UsageError):
+            return ProfilingDatabase(path, before, context, follow=False)
+    return ProfilingDatabase(path, version, context, follow=False)

@@ -67,6 +67,9 @@ def test_m1_counts_calls_and_a_partial_answer_is_no_hit(log: duckdb.DuckDBPyConn
     found = one(log)
     assert (found["hit_calls"], found["calls"], found["m1"]) == (17, 20, 0.85)
     assert (found["interpolated_calls"], found["partial_calls"]) == (2, 2)
+    assert found["extrapolated_calls"] == 0
+    add(log, MM, "9,9", "EXTRAPOLATED", 3)
+    assert one(log)["extrapolated_calls"] == 3
 
 
 def test_m2_wants_every_call_of_an_operator_and_m3_leaves_out_what_is_free(
