@@ -1,9 +1,10 @@
-"""How close answers are to measurements that were held out, under the lookup that users have."""
+"""How close answers are to latencies that are known, under the lookup that users have."""
 
 from __future__ import annotations
 
-from sqlinterp.fidelity.report import write_report
-from sqlinterp.fidelity.run import Report, Request, hold_out
-from sqlinterp.fidelity.splits import SPLITS
+from sqlinterp.fidelity.request import Compare, Request
+from sqlinterp.fidelity.run import Run, run_fidelity
+from sqlinterp.fidelity.schemes import SCHEMES, Options
+from sqlinterp.fidelity.truths import Truth
 
-__all__ = ["SPLITS", "Report", "Request", "hold_out", "write_report"]
+__all__ = ["SCHEMES", "Compare", "Options", "Request", "Run", "Truth", "run_fidelity"]

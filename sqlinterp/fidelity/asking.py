@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from sqlinterp.fidelity.bench import Bench
-from sqlinterp.fidelity.grid import Family, Point
-from sqlinterp.fidelity.rebuild import call_of
+from sqlinterp.fidelity.grid import Group, Point
+from sqlinterp.fidelity.rebuild import PATHS_WITH_CALLS, call_of
 from sqlinterp.lookup.catalog import Catalog
 from sqlinterp.model import Answer, OpInvocation
 
-Asked = dict[Point, tuple[Family, OpInvocation]]
+Asked = dict[Point, tuple[Group, OpInvocation]]
 
 
 class Calls:
@@ -19,12 +19,27 @@ class Calls:
 
     A call is one that the lookup answers from its own point while nothing is held out; whatever
     else becomes of it would tell nothing of the point.
+
+    Parameters
+    ----------
+    siblings : callable
+        Returns the regimes that a call of a group may mean; a row of any of them is its own.
+
+    Attributes
+    ----------
+    problems : dict
+        Why points have no call.
     """
 
-    def __init__(self, bench: Bench, wanted: Sequence[tuple[Family, Point]]) -> None:
-        self._bench = bench
+    def __init__(
+        self,
+        bench: Bench,
+        wanted: Sequence[tuple[Group, Point]],
+        siblings: Callable[[Group], Sequence[int]],
+    ) -> None:
+        self._bench, self._siblings = bench, siblings
         self._calls: dict[Point, OpInvocation] = {}
-        self._problems: dict[Point, tuple[Family, str]] = {}
+        self.problems: dict[Point, str] = {}
         self._operators: dict[tuple[str, str, int], list[str]] = {}
         self._find(self._rebuilt(dict.fromkeys(wanted)))
 
@@ -32,22 +47,21 @@ class Calls:
         """Return the call that asks for a point, None when there is none."""
         return self._calls.get(point)
 
-    def problems(self) -> Iterator[tuple[Family, str]]:
-        """Yield the family of every point without a call, and why it has none."""
-        yield from self._problems.values()
-
-    def _rebuilt(self, wanted: dict[tuple[Family, Point], None]) -> Asked:
+    def _rebuilt(self, wanted: dict[tuple[Group, Point], None]) -> Asked:
         """Return the calls that rows tell, their operators still open."""
         names = self._bench.torch_names()
         ids = sorted({point.row_id for _, point in wanted})
         rows = {row["row_id"]: row for row in self._bench.run("measured_rows", row_ids=ids)}
         asked: Asked = {}
-        for family, point in wanted:
-            call = call_of(family, point.coordinate, rows[point.row_id], names)
+        for group, point in wanted:
+            if group.path not in PATHS_WITH_CALLS:
+                self.problems[point] = "path_without_calls"
+                continue
+            call = call_of(group, point.coordinate, rows[point.row_id], names)
             if isinstance(call, str):
-                self._problems[point] = family, call
+                self.problems[point] = call
             else:
-                asked[point] = family, call
+                asked[point] = group, call
         return asked
 
     def _find(self, asked: Asked) -> None:
@@ -55,13 +69,13 @@ class Calls:
         turn = 0
         while asked:
             tried: Asked = {}
-            for point, (family, call) in asked.items():
-                operators = self._operators_of(family, call)
+            for point, (group, call) in asked.items():
+                operators = self._operators_of(group, call)
                 if turn < len(operators):
-                    tried[point] = family, replace(call, op=operators[turn])
+                    tried[point] = group, replace(call, op=operators[turn])
                 else:
                     reason = "not_answered_by_its_own_point" if operators else "no_operator"
-                    self._problems[point] = family, reason
+                    self.problems[point] = reason
             answers = self._bench.engine.lookup_many([call for _, call in tried.values()])
             asked = self._rejected(tried, answers)
             turn += 1
@@ -75,32 +89,32 @@ class Calls:
         }
         places = self._bench.coordinates_of(lines.values())
         rejected: Asked = {}
-        for point, (family, call) in tried.items():
+        for point, (group, call) in tried.items():
             found = places.get(lines[point], set()) if point in lines else set()
-            if (point.regime_id, point.coordinate) in found:
+            if any((regime_id, point.coordinate) in found for regime_id in self._siblings(group)):
                 self._calls[point] = call
             else:
-                rejected[point] = family, call
+                rejected[point] = group, call
         return rejected
 
-    def _operators_of(self, family: Family, call: OpInvocation) -> list[str]:
-        """Return the operators that look for a family's kernel on its path, closest first."""
-        key = (family.kernel_type, family.path, family.input_limit)
+    def _operators_of(self, group: Group, call: OpInvocation) -> list[str]:
+        """Return the operators that look for a group's kernel on its path, closest first."""
+        key = (group.kernel_type, group.path, group.regime.input_limit)
         if key not in self._operators:
             entries = [
                 entry
                 for entry in self._bench.catalog.operators.values()
-                if family.kernel_type in entry.kernels
-                and self._is_placed(entry.operator, family, call)
+                if group.kernel_type in entry.kernels
+                and self._is_placed(entry.operator, group, call)
             ]
-            entries.sort(key=lambda e: (e.kernels.index(family.kernel_type), e.operator))
+            entries.sort(key=lambda e: (e.kernels.index(group.kernel_type), e.operator))
             self._operators[key] = [entry.operator for entry in entries]
         return self._operators[key]
 
-    def _is_placed(self, operator: str, family: Family, call: OpInvocation) -> bool:
+    def _is_placed(self, operator: str, group: Group, call: OpInvocation) -> bool:
         plan = self._bench.engine.plan(replace(call, op=operator))
         path = None if plan.path is None else plan.path.name
-        return path == family.path and plan.input_limit == family.input_limit
+        return path == group.path and plan.input_limit == group.regime.input_limit
 
 
 def line_of(catalog: Catalog, answer: Answer) -> tuple[int, int] | None:

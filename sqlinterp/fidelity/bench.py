@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import shutil
 import tempfile
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
@@ -12,18 +11,16 @@ from pathlib import Path
 import duckdb
 
 from sqlinterp import queries
-from sqlinterp.database import connect_reader, connect_writer, load_aliases, resolve_version, rows
-from sqlinterp.definitions import check_derived
+from sqlinterp.database import connect_writer, load_aliases, rows
 from sqlinterp.fidelity.grid import Coordinate, Row, coordinate_of
 from sqlinterp.ingestion.uses import path_uses
 from sqlinterp.lookup.catalog import Catalog
 from sqlinterp.lookup.engine import Engine
 from sqlinterp.lookup.statements import Statements
-from sqlinterp.migrations import check_current
 from sqlinterp.model import Answer, OpInvocation, QueryContext
 from sqlinterp.paths import PATHS
+from sqlinterp.publishing import copy_database
 
-_KEYS = "select version_key from profile_version where kind = 'kernel' order by version_key"
 _PLACES = (
     "create temp table held_place (regime_id integer, row_id bigint, axis_1 double, axis_2 double,"
     " axis_3 double, axis_4 double)"
@@ -105,30 +102,17 @@ class Bench:
 
 
 @contextmanager
-def opened_copy(database: Path, version: str | None, context: QueryContext) -> Iterator[Bench]:
+def opened_copy(database: Path, version_key: str, context: QueryContext) -> Iterator[Bench]:
     """Copy a database file and open one version of the copy; the file itself is only read.
 
     Raises
     ------
     DatabaseError
-        If there is no such file, or it cannot be read by this sqlinterp.
-    UsageError
-        If the version is unknown or ambiguous.
+        If the file cannot be copied.
     """
-    reader = connect_reader(database)
-    try:
-        check_current(reader, database)
-        check_derived(reader, database)
-        known = [row[0] for row in reader.execute(_KEYS).fetchall()]
-        version_key = resolve_version(known, version)
-    finally:
-        reader.close()
     with tempfile.TemporaryDirectory(prefix="sqlinterp-fidelity-") as folder:
         copy = Path(folder) / "copy.duckdb"
-        for suffix in ("", ".wal"):
-            original = Path(f"{database}{suffix}")
-            if original.is_file():
-                shutil.copyfile(original, f"{copy}{suffix}")
+        copy_database(database, copy)
         connection = connect_writer(copy)
         try:
             connection.execute("set threads = 1")

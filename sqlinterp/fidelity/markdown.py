@@ -1,4 +1,4 @@
-"""The hold-out report as a person reads it."""
+"""Fidelity runs as a person reads them."""
 
 from __future__ import annotations
 
@@ -12,159 +12,230 @@ _NUMBER = "---:"
 
 Row = dict[str, Any]
 
-_MEANINGS = {
+SCHEME_MEANINGS = {
     "loo": "every point left alone",
     "plane": "all points that share one value of an axis left together",
-    "thin": "every second value of an axis left, all at once",
+    "cross": "all points that share the value of any axis with the point left with it",
+    "thin": "all but every so many-th value of each axis left at once",
+    "tail": "all points above the largest value over a factor left",
+    "head": "all points below the smallest value times a factor left",
+    "gap": "neighbouring inner values of an axis left together",
+    "kfold": "every point left with the others of its part",
 }
-_REASONS = {
-    "path_without_calls": "calls of this path are not rebuilt yet",
+REASONS = {
+    "path_without_calls": "calls of this path are not rebuilt",
     "single_coordinate": "the regime has one coordinate only: nothing would be left to answer from",
     "axis_absent": "the path does not have the axis",
     "axis_constant": "the axis has one value only",
-    "no_operator": "the mapping has no operator that is looked up there",
-    "not_answered_by_its_own_point": "with the point in place, other rows answer the rebuilt call",
+    "too_few_values": "too few values would be left on every axis",
+    "group_not_in_truth": "the other version has not measured the regime",
 }
 
 
-def markdown_of(document: Row) -> str:
-    """Return the document as Markdown."""
-    parts = [
-        _head(document),
-        _section("By kernel and region", _figures(document["kernels"], False)),
-        _section("By regime", _figures(document["regimes"], True)),
-        _section("Regimes", _regimes(document["regime_fields"])),
-        _section("Unanswered, by reason", _misses(document["miss_reasons"])),
-        _section("Not asked for", _skipped(document["skipped"])),
-        _samples(document["samples"]),
+def markdown_of(documents: Sequence[Row]) -> str:
+    """Return runs as Markdown, one below the other."""
+    parts = ["# Fidelity report", _legend()]
+    parts += [_run(document, len(documents) > 1) for document in documents]
+    return "\n\n".join(parts) + "\n"
+
+
+def _legend() -> str:
+    return (
+        "Ratio is answer over truth: below 1 the answer is too fast. An answer is within the bar"
+        " when the ratio or its inverse is at most 1 + bar. Misses and missing truths are counted"
+        " and never scored. `edge` are points at the end of an axis, which only extrapolation"
+        " could answer; `boundary` are both sides of a step that the axis samples; `small` are"
+        " truths below the limit, whatever else they are; `unanswered` repeats the misses of the"
+        " other regions. Where a point left, the cell that answers is about twice as wide as"
+        " between measured points, so that errors of a smooth law are overstated: compare runs"
+        " by `cell_ratio` too."
+    )
+
+
+def _run(document: Row, is_one_of_many: bool) -> str:
+    depth = "###" if is_one_of_many else "##"
+    heading = f"## {title_of(document)}\n\n" if is_one_of_many else ""
+    sections = [
+        ("Regions", _regions(document["regions"])),
+        ("Comparison", _compared(document.get("compare", {}).get("regions", ()))),
+        ("Drift of the other version", _drift(document.get("drift", ()))),
+        ("Why regions fail", _failures(document["regions"])),
+        ("Regimes, worst first", _groups(document["groups"])),
+        ("Unanswered, by reason", _misses(document["miss_reasons"])),
+        ("Not asked for", _skipped(document["skipped"])),
     ]
-    return "\n\n".join(part for part in parts if part) + "\n"
+    parts = [heading + _head(document)]
+    parts += [f"{depth} {title}\n\n{body}" for title, body in sections if body]
+    parts += _probes(document.get("probes", ()), depth)
+    return "\n\n".join(parts)
+
+
+def title_of(document: Row) -> str:
+    """Return what a run is in a few words."""
+    truth = document["request"]["truth"]
+    if truth["kind"] == "holdout":
+        return f"Hold-out {truth['scheme']}"
+    return f"Truth from {truth['kind']} {document['truth_ref']}"
 
 
 def _head(document: Row) -> str:
     request, total = document["request"], document["all"]
-    how = _MEANINGS.get(request["split"], request["split"])
-    along = f", along {request['axis']}" if request["axis"] else ""
-    drawn = ""
-    if document["possible_samples"] > request["limit"]:
-        drawn = (
-            f" Of {document['possible_samples']} possible samples, at most {request['limit']}"
-            f" of each kernel and path were drawn (seed {request['seed']})."
-        )
+    truth = request["truth"]
+    how = SCHEME_MEANINGS.get(truth.get("scheme"), f"truth from {document['truth_ref']}")
     lines = [
-        "# Hold-out report",
+        f"Version `{document['version']}`, {title_of(document).lower()}: {how}. Answers come from"
+        f" the usual lookup (aggregation {request['aggregation']}, policy"
+        f" `{document['policy_hash'][:12]}`), run `{document['run_id']}`.",
         "",
-        f"Version `{document['version']}`, split `{request['split']}`: {how}{along}. Each sample is"
-        " a measured point that was taken out of a copy of the database, with all its repetitions"
-        " and latency columns, and then asked for through the usual lookup (aggregation"
-        f" {request['aggregation']}).{drawn}",
-        "",
-        f"- {total['n']} samples: {total['answered']} answered, {total['unanswered']} not answered,"
-        f" {total['on_grid']} answered by another measurement of the same coordinate (not scored)",
-        f"- median error {percent(total['median_relative_error'])}, median ratio"
-        f" {number(total['median_ratio'])}",
-        f"- within ±15 % (ratio from 1/{document['bar']} to {document['bar']}): {within(total)}",
-        f"- worst ratio {number(total['worst_ratio'])}{_at(total['worst_target'])}",
-        f"- {sum(row['points'] for row in document['skipped'])} points were not asked for"
-        ", see below",
-        "",
-        "Ratio is answer over removed latency: below 1 the answer is too fast. Region `edge` are"
-        " points at the end of an axis; only extrapolation could answer most of them. Where a point"
-        " left, the cell that answers is about twice as wide as between measured points, so that"
-        " errors of a smooth law are overstated (`cell_ratio` in the JSON and CSV).",
+        f"- {total['n_probe']} probes of {document['n_groups']} regimes: {total['n_truth']} with a"
+        f" truth, {total['n_answered']} of them answered",
+        f"- median ratio {number(total['med'])}, mean absolute error {percent(total['mape'])}",
+        f"- within ±{100 * request['bar']:g} % (ratio from 1/{1 + request['bar']:g} to"
+        f" {1 + request['bar']:g}): {within(total)}",
+        f"- worst ratio {number(total['worst'])}{_at(total['worst_input'])}",
+        f"- noise: {_noise(document['noise'])}",
     ]
+    if document["sampled"]:
+        lines.append(
+            f"- of {document['possible_probes']} possible probes at most {request['max_probes']}"
+            " of each regime were drawn, regions in proportion"
+        )
+    left = sum(row["points"] for row in document["skipped"])
+    if left:
+        lines.append(f"- {left} points were not asked for, see below")
     return "\n".join(lines)
+
+
+def _noise(noise: Row) -> str:
+    if not noise.get("n_repeat_points"):
+        return "no point was measured repeatedly"
+    return (
+        f"{noise['n_repeat_points']} points measured repeatedly, largest over smallest up to"
+        f" {number(noise['spread_p90'])} for 90 % of them"
+    )
 
 
 def _at(target: Row | None) -> str:
     return f" at {axes_text(target)}" if target else ""
 
 
-def _section(title: str, body: str) -> str:
-    return f"## {title}\n\n{body}" if body else ""
-
-
-def _figures(groups: Iterable[Row], has_regime: bool) -> str:
-    columns = ["kernel", "path", *(["regime"] if has_regime else []), "region"]
+def _regions(regions: Iterable[Row]) -> str:
     numbers = [
-        "n",
+        "probes",
+        "truths",
         "answered",
-        "on grid",
-        "median error",
-        "median ratio",
-        "within ±15 %",
-        "worst ratio",
+        "median",
+        "p10",
+        "p90",
+        "within",
+        "in noise",
+        "worst",
     ]
-    body = []
-    for group in groups:
-        regime = [f"r{group['regime_id']}"] if has_regime else []
-        body.append([
-            group["kernel_type"], group["path"], *regime, region_text(group), group["n"],
-            group["answered"], group["on_grid"], percent(group["median_relative_error"]),
-            number(group["median_ratio"]), within(group), number(group["worst_ratio"]),
-        ])  # fmt: skip
-    return table([*columns, *numbers, "worst at"], [[*row, axes_text(group["worst_target"])]
-                 for row, group in zip(body, groups, strict=True)], numbers)  # fmt: skip
+    body = [
+        [
+            row["kernel"], row["region"], row["stats"]["n_probe"], row["stats"]["n_truth"],
+            row["stats"]["n_answered"], number(row["stats"]["med"]), number(row["stats"]["p10"]),
+            number(row["stats"]["p90"]), within(row["stats"]), row["stats"]["n_within_noise"],
+            number(row["stats"]["worst"]), axes_text(row["stats"]["worst_input"]), row["verdict"],
+        ]
+        for row in regions
+    ]  # fmt: skip
+    columns = ["kernel", "region", *numbers, "worst at", "verdict"]
+    return table(columns, body, numbers) if body else ""
 
 
-def _regimes(regimes: Iterable[Row]) -> str:
+def _failures(regions: Iterable[Row]) -> str:
     return "\n".join(
-        f"- r{regime['regime_id']}: {regime['kernel_type']}, {regime['path']}, formats"
-        f" {regime['input_formats'] or 'not recorded'}, `{json.dumps(regime['fields'])}`"
-        for regime in regimes
+        f"- {row['kernel']} `{row['region']}`: {row['failure_class']}"
+        + (f", median step {row['jump']:.3f}" if row.get("jump") else "")
+        + "".join(f"; {remedy}" for remedy in row["remediation"])
+        for row in regions
+        if row["failure_class"]
     )
 
 
+def _groups(groups: Iterable[Row]) -> str:
+    numbers = ["answered", "median", "within", "worst"]
+    body = [
+        [
+            row["kernel"], f"`{row['group_id']}`", f"`{json.dumps(row['regime'])}`",
+            row["stats"]["n_answered"], number(row["stats"]["med"]), within(row["stats"]),
+            number(row["stats"]["worst"]), row["verdict"],
+        ]
+        for row in groups
+    ]  # fmt: skip
+    return table(["kernel", "group", "regime", *numbers, "verdict"], body, numbers) if body else ""
+
+
+def _compared(regions: Sequence[Row]) -> str:
+    numbers = ["median", "within", "other median", "other within", "nearer", "further"]
+    body = [
+        [
+            row["region"], number(row["base"]["med"]), within(row["base"]),
+            number(row["cmp"]["med"]), within(row["cmp"]), row["n_better"], row["n_worse"],
+        ]
+        for row in regions
+    ]  # fmt: skip
+    return table(["region", *numbers], body, numbers) if body else ""
+
+
+def _drift(drifts: Sequence[Row]) -> str:
+    numbers = ["shared", "identical", "median", "within"]
+    body = [
+        [
+            row["kernel"], row["dtype"], row["n_shared"], row["n_identical"],
+            number(row["median"]), percent(row["within_rate"]),
+            "truth" if row["pass"] else "not evaluable",
+        ]
+        for row in drifts
+    ]  # fmt: skip
+    return table(["kernel", "dtype", *numbers, "gate"], body, numbers) if body else ""
+
+
 def _misses(reasons: dict[str, int]) -> str:
-    return table(["reason", "samples"], reasons.items(), ["samples"]) if reasons else ""
+    return table(["reason", "probes"], reasons.items(), ["probes"]) if reasons else ""
 
 
 def _skipped(skipped: Iterable[Row]) -> str:
     body = [
-        [
-            row["kernel_type"],
-            row["path"],
-            row["reason"],
-            row["points"],
-            _REASONS.get(row["reason"], ""),
-        ]
+        [row["kernel"], row["path"], row["reason"], row["points"], REASONS.get(row["reason"], "")]
         for row in skipped
     ]
     columns = ["kernel", "path", "reason", "points", "meaning"]
     return table(columns, body, ["points"]) if body else ""
 
 
-def _samples(samples: Sequence[Row]) -> str:
-    scored = [s for s in samples if s["outcome"] == "answered"]
+def _probes(probes: Sequence[Row], depth: str) -> list[str]:
+    scored = [probe for probe in probes if probe["ratio"] is not None]
     worst = sorted(scored, key=_badness, reverse=True)[:_WORST]
     parts = []
-    if len(samples) > len(worst) and worst:
-        parts.append(_section(f"The {len(worst)} worst answers", _sample_table(worst)))
-    title = "Samples"
-    if len(samples) > _SHOWN:
-        title = f"The first {_SHOWN} of {len(samples)} samples (holdout.csv has all)"
-    if samples:
-        parts.append(_section(title, _sample_table(samples[:_SHOWN])))
-    return "\n\n".join(parts)
+    if len(probes) > len(worst) and worst:
+        parts.append(f"{depth} The {len(worst)} worst answers\n\n{_probe_table(worst)}")
+    title = "Probes"
+    if len(probes) > _SHOWN:
+        title = f"The first {_SHOWN} of {len(probes)} probes (probes.csv has all)"
+    if probes:
+        parts.append(f"{depth} {title}\n\n{_probe_table(probes[:_SHOWN])}")
+    return parts
 
 
-def _badness(sample: Row) -> float:
-    return abs(math.log(sample["ratio"])) if sample["ratio"] > 0 else math.inf
+def _badness(probe: Row) -> float:
+    return abs(math.log(probe["ratio"])) if probe["ratio"] > 0 else math.inf
 
 
-def _sample_table(samples: Iterable[Row]) -> str:
-    numbers = ["removed us", "answer us", "abs. error us", "rel. error", "confidence", "candidates"]
-    columns = ["kernel", "regime", "region", "target", *numbers[:4], "source",
-               "confidence", "method", "candidates", "reason"]  # fmt: skip
+def _probe_table(probes: Iterable[Row]) -> str:
+    numbers = ["truth us", "answer us", "abs. error us", "rel. error", "confidence", "candidates",
+               "cell"]  # fmt: skip
+    columns = ["kernel", "region", "target", *numbers[:4], "source", "confidence", "method",
+               "candidates", "cell", "reason"]  # fmt: skip
     body = [
         [
-            s["kernel_type"], f"r{s['regime_id']}", s["region"], axes_text(s["target"]),
-            number(s["removed_us"]), number(s["answer_us"]), number(s["absolute_error_us"]),
-            percent(s["relative_error"]), s["source"] or "miss", number(s["confidence"], 2),
-            s["shape_match_rule"] or "", number(s["candidate_count"], 0),
-            s["miss_reason"] or ("measured elsewhere" if s["outcome"] == "on_grid" else ""),
+            p["kernel"], p["region"], axes_text(p["target"]), number(p["truth_us"]),
+            number(p["pred_us"]), number(p["absolute_error_us"]), percent(p["relative_error"]),
+            p["source"], number(p["confidence"], 2), p["shape_match_rule"] or "",
+            number(p["n_candidates"], 0), number(p["cell_ratio"], 2), p["reason"] or "",
         ]
-        for s in samples
+        for p in probes
     ]  # fmt: skip
     return table(columns, body, numbers)
 
@@ -188,20 +259,16 @@ def number(value: float | None, digits: int = 3) -> str:
 
 
 def percent(value: float | None) -> str:
-    """Return a ratio as per cent, ``-`` for none."""
+    """Return a fraction as per cent, ``-`` for none."""
     return "-" if value is None else f"{100 * value:.2f} %"
 
 
 def within(figures: Row) -> str:
     """Return how many answers are within the bar, of how many."""
-    if not figures["answered"]:
+    if not figures["n_answered"]:
         return "-"
-    return f"{figures['n_within']}/{figures['answered']} ({100 * figures['within_rate']:.0f} %)"
-
-
-def region_text(group: Row) -> str:
-    """Return a region with the name of its axis, as ``axis0 (M)``."""
-    return f"{group['region']} ({group['axis']})" if group["axis"] else str(group["region"])
+    rate = 100 * figures["within_rate"]
+    return f"{figures['n_within']}/{figures['n_answered']} ({rate:.0f} %)"
 
 
 def axes_text(target: Row | None) -> str:

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from typing import Any
 
-from sqlinterp.fidelity.grid import Coordinate, Family, Row
+from sqlinterp.fidelity.grid import Coordinate, Group, Row
 from sqlinterp.model import Argument, OpInvocation, Tensor
 
 PATHS_WITH_CALLS = (
@@ -22,7 +21,7 @@ _BATCH = 1  # place of the axis
 
 
 def call_of(
-    family: Family, coordinate: Coordinate, row: Row, names: Mapping[str, str]
+    group: Group, coordinate: Coordinate, row: Row, names: Mapping[str, str]
 ) -> OpInvocation | str:
     """Return the call of a measurement with the operator left open, or why it cannot be told.
 
@@ -39,8 +38,8 @@ def call_of(
         return "no_operands"
     if unknown:
         return f"dtype_without_torch_name:{unknown[0]}"
-    if family.path == "attention_special":
-        return _attention_call(family, coordinate, row, names)
+    if group.path == "attention_special":
+        return _attention_call(group, coordinate, row, names)
     args: list[Argument] = []
     operands = zip(row["operand_shapes"], dtypes, row["operand_gaps"], strict=True)
     for shape, dtype, gap in operands:
@@ -62,7 +61,7 @@ def _outputs(row: Row, names: Mapping[str, str]) -> tuple[Tensor, ...]:
 
 
 def _attention_call(
-    family: Family, coordinate: Coordinate, row: Row, names: Mapping[str, str]
+    group: Group, coordinate: Coordinate, row: Row, names: Mapping[str, str]
 ) -> OpInvocation | str:
     """Return a call that tells what the row tells, as keyword arguments named like attributes."""
     if row["operand_gaps"][0] != 0:
@@ -73,6 +72,6 @@ def _attention_call(
     kwargs |= {name: row[name] for name in _INTEGERS if row[name] is not None}
     kwargs |= {name: row[name].lower() for name in ("phase",) if row[name] is not None}
     kwargs |= {name: row[name] for name in _TEXTS if name != "phase" and row[name] is not None}
-    if json.loads(family.regime_key).get("has_batch"):
+    if group.fields.get("has_batch"):
         kwargs["batch_size"] = int(coordinate[_BATCH])
     return OpInvocation("", tuple(Tensor(tuple(s), names[d]) for s, d in tensors), kwargs)

@@ -1,217 +1,296 @@
-"""A hold-out run: which points leave, what the lookup says without them."""
+"""A fidelity run: which probes, what was true, what the lookup says, and what that comes to."""
 
 from __future__ import annotations
 
 import hashlib
+import json
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, field
-from itertools import groupby
-from pathlib import Path
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
 
-from sqlinterp.errors import UsageError
-from sqlinterp.fidelity.asking import Calls, line_of
-from sqlinterp.fidelity.bench import Bench, opened_copy
-from sqlinterp.fidelity.grid import Family, Point, families
-from sqlinterp.fidelity.rebuild import PATHS_WITH_CALLS
-from sqlinterp.fidelity.sample import ANSWERED, ON_GRID, UNANSWERED, Question, Sample
-from sqlinterp.fidelity.splits import SPLITS, Leaving, region_of
+from sqlinterp.fidelity.drift import family_of
+from sqlinterp.fidelity.figures import Figures, figures_of
+from sqlinterp.fidelity.grid import Coordinate, Group
+from sqlinterp.fidelity.noise import NoiseFloors
+from sqlinterp.fidelity.operators import OperatorPredictor
+from sqlinterp.fidelity.predicting import Advance, Predictor
+from sqlinterp.fidelity.probes import Probe, stratified
+from sqlinterp.fidelity.request import Request
+from sqlinterp.fidelity.results import Result
+from sqlinterp.fidelity.scope import choose_groups, where
+from sqlinterp.fidelity.source import Measured
+from sqlinterp.fidelity.truths import (
+    Asked,
+    Skipped,
+    from_command,
+    from_table,
+    from_version,
+    held_out,
+    with_final_regions,
+)
+from sqlinterp.lookup.points import kernel_context, point_policy
 from sqlinterp.model import Answer, QueryContext
 from sqlinterp.policy import PRESETS
 
-Advance = Callable[[str, int, int], None]
-Held = tuple[Family, Leaving, Point, str]
-DEFAULT_LIMIT = 500
-
-
-@dataclass(frozen=True)
-class Request:
-    """What to hold out.
-
-    Attributes
-    ----------
-    kernels, paths : tuple of str
-        Only these; empty for all.
-    split : str
-        A name of ``SPLITS``.
-    axis : str or None
-        Only along this axis.
-    limit : int
-        Most samples of one kernel on one path; which ones, the seed decides.
-    """
-
-    database: Path
-    version: str | None = None
-    kernels: tuple[str, ...] = ()
-    paths: tuple[str, ...] = ()
-    split: str = "loo"
-    axis: str | None = None
-    limit: int = DEFAULT_LIMIT
-    seed: int = 0
-    aggregation: str = "mean"
+TRUTH, DRIFT, MIXED = "truth", "drift", "mixed"
 
 
 @dataclass
-class Report:
-    """What a run found.
+class Run:
+    """What a run found; nothing in it depends on when or where it ran.
 
     Attributes
     ----------
+    run_id : str
+        Digest of the request, the policies and the data.
+    possible : int
+        Probes before the cap; ``is_sampled`` when that left some out.
     skipped : Counter
         Points that were not asked for, by (kernel, path, reason).
-    possible : int
-        Samples that the split gives, before the limit.
+    drifts : dict
+        How the other version compares, by (kernel, dtype).
+    truth_quality : str
+        ``truth``, ``drift``, or ``mixed`` when only some groups drift.
+    noise : dict
+        Noise of the groups that were asked.
     """
 
     request: Request
+    run_id: str
     version_key: str
-    samples: list[Sample] = field(default_factory=list)
-    skipped: Counter[tuple[str, str, str]] = field(default_factory=Counter)
+    schema_version: int
+    policy_hash: str
+    groups: list[Group]
+    results: list[Result]
+    figures: Figures
     possible: int = 0
+    is_sampled: bool = False
+    skipped: Skipped = field(default_factory=Counter)
+    drifts: dict[tuple[str, str], Any] = field(default_factory=dict)
+    truth_quality: str = TRUTH
+    noise: dict[str, Any] = field(default_factory=dict)
+
+    @property
+    def is_failed(self) -> bool:
+        """Whether any region of any kernel failed."""
+        return any(figure.verdict == "fail" for figure in self.figures.regions)
 
 
-def hold_out(request: Request, advance: Advance = lambda name, done, total: None) -> Report:
-    """Ask the lookup for points as if they had not been measured.
+def run_fidelity(request: Request, advance: Advance | None = None) -> Run:
+    """Ask the production lookup for coordinates whose latency is known, and judge its answers.
 
     Parameters
     ----------
     advance : callable, optional
-        Called with kernel, samples done and samples in all.
+        Called with kernel, probes done and probes in all.
 
     Raises
     ------
     UsageError
-        If the split, the aggregation, the version, a kernel, a path or the axis is unknown.
+        If a name in the request is unknown, or its parts do not go together.
+    TruthError
+        If a truth command fails or answers what cannot be understood.
     DatabaseError
         If there is no such file, or it cannot be read by this sqlinterp.
     """
-    _check("split", [request.split], SPLITS)
-    _check("aggregation", [request.aggregation], PRESETS)
-    context = QueryContext(aggregation=request.aggregation)
-    with opened_copy(request.database, request.version, context) as bench:
-        report = Report(request, bench.catalog.version_key)
-        asked = list(_questions(bench, report))
-        done = 0
-        for _, members in groupby(asked, key=lambda q: (q.family.family_id, q.leaving)):
-            together = list(members)
-            report.samples += _answered(bench, together)
-            done += len(together)
-            advance(together[0].family.kernel_type, done, len(asked))
-        return report
+    request.check()
+    with Measured(request.database, request.version, request.is_exact_version) as measured:
+        return _Running(measured, request, advance).run()
 
 
-def _questions(bench: Bench, report: Report) -> Iterator[Question]:
-    """Yield what to ask, in the order of the families; those that leave together are adjacent."""
-    chosen = _chosen(list(_held(_families(bench, report.request), report)), report)
-    calls = Calls(bench, [(family, point) for family, _, point, _ in chosen])
-    report.skipped.update(
-        (family.kernel_type, family.path, reason) for family, reason in calls.problems()
-    )
-    for family, leaving, point, region in chosen:
-        call = calls.of(point)
-        if call is not None:
-            yield Question(family, leaving, point, region, call)
+class _Running:
+    """The state of one run."""
 
+    def __init__(self, measured: Measured, request: Request, advance: Advance | None) -> None:
+        self._measured, self._request, self._advance = measured, request, advance
+        self._aggregation = PRESETS[request.aggregation][1]
+        self._groups = self._chosen()
+        self._context = self._context_of(request.policy)
 
-def _families(bench: Bench, request: Request) -> list[Family]:
-    aggregation = PRESETS[request.aggregation][1]
-    rows = bench.run("points", version_id=bench.catalog.version_id, aggregation=aggregation)
-    known = families(rows)
-    _check("kernel", request.kernels, {family.kernel_type for family in known})
-    _check("path", request.paths, {family.path for family in known})
-    chosen = [
-        family
-        for family in known
-        if (not request.kernels or family.kernel_type in request.kernels)
-        and (not request.paths or family.path in request.paths)
-    ]
-    if request.axis is not None:
-        _check("axis", [request.axis], {name for family in chosen for name in family.axis_names})
-    return chosen
-
-
-def _held(chosen: Iterable[Family], report: Report) -> Iterator[Held]:
-    """Yield every point that leaves, with those it leaves with and its region."""
-    request = report.request
-    for family in chosen:
-        problem = _problem(family, request.axis)
-        if problem is not None:
-            report.skipped[family.kernel_type, family.path, problem] += len(family.points)
-            continue
-        axes = family.varying
-        if request.axis is not None:
-            axes = [family.axis_names.index(request.axis)]
-        for leaving in SPLITS[request.split](family, axes):
-            together = set(leaving.coordinates)
-            for point in family.points:
-                if point.coordinate in together:
-                    yield family, leaving, point, region_of(family, leaving, point.coordinate)
-
-
-def _problem(family: Family, axis: str | None) -> str | None:
-    """Return why nothing of a family is held out."""
-    if family.path not in PATHS_WITH_CALLS:
-        return "path_without_calls"
-    if not family.varying:
-        return "single_coordinate"
-    if axis is not None and axis not in family.axis_names:
-        return "axis_absent"
-    if axis is not None and family.axis_names.index(axis) not in family.varying:
-        return "axis_constant"
-    return None
-
-
-def _chosen(held: list[Held], report: Report) -> list[Held]:
-    """Return at most ``limit`` samples of a kernel on a path, in the order given."""
-    report.possible = len(held)
-    places: dict[tuple[str, str], list[int]] = {}
-    for place, (family, _, _, _) in enumerate(held):
-        places.setdefault((family.kernel_type, family.path), []).append(place)
-    kept = set()
-    for own in places.values():
-        kept.update(
-            sorted(own, key=lambda i: _draw(held[i], report.request.seed))[: report.request.limit]
+    def run(self) -> Run:
+        request = self._request
+        asked = self._asked()
+        probes, is_sampled = self._drawn(asked)
+        results = self._answered(probes)
+        drifting = {
+            group
+            for group in self._groups
+            if asked.drifts and not asked.drifts[family_of(group)].is_truth
+        }
+        predictor = Predictor(self._measured, self._context)
+        figures = figures_of(results, request.min_region_n, drifting, _Fixer(predictor))
+        policy_hash = self._policy_hash()
+        return Run(
+            request=request,
+            run_id=self._run_id(policy_hash, probes),
+            version_key=self._measured.version_key,
+            schema_version=self._measured.schema_version,
+            policy_hash=policy_hash,
+            groups=self._groups,
+            results=results,
+            figures=figures,
+            possible=len(asked.probes),
+            is_sampled=is_sampled,
+            skipped=asked.skipped,
+            drifts=asked.drifts,
+            truth_quality=_quality(len(drifting), len(self._groups)),
+            noise=self._floors.record(self._groups),
         )
-    return [held[place] for place in sorted(kept)]
+
+    def _chosen(self) -> list[Group]:
+        request = self._request
+        chosen = choose_groups(
+            self._measured.regimes(), request.kernels, request.paths, request.config,
+            request.select,
+        )  # fmt: skip
+        if request.where is not None:
+            chosen = where(chosen, request.where)
+        if request.limit_groups is not None:
+            largest = sorted(
+                chosen, key=lambda item: (-item[1].measurement_count, item[0]["group_id"])
+            )
+            kept = {regime.regime_id for _, regime in largest[: request.limit_groups]}
+            chosen = [item for item in chosen if item[1].regime_id in kept]
+        return self._measured.groups(chosen, self._aggregation)
+
+    def _context_of(self, policy: Any) -> QueryContext:
+        context = QueryContext(aggregation=self._request.aggregation)
+        for kernel in sorted({group.kernel_type for group in self._groups}):
+            context = kernel_context(context, kernel, policy)
+        return context
+
+    def _asked(self) -> Asked:
+        request, truth = self._request, self._request.truth
+        options = (request.probes, request.is_generated)
+        if truth.kind == "version":
+            return from_version(self._measured, self._groups, truth, self._aggregation, options)
+        if truth.kind == "table":
+            return from_table(self._groups, truth, options)
+        if truth.kind == "command":
+            return from_command(self._groups, truth, request.probes)
+        return held_out(self._groups, truth, request.probes)
+
+    def _drawn(self, asked: Asked) -> tuple[list[Probe], bool]:
+        """Return at most the wanted number of probes of each group, with truth and final region."""
+        request, is_sampled = self._request, False
+        by_group: dict[Group, list[Probe]] = {}
+        for probe in with_final_regions(asked.probes, request.small_us):
+            by_group.setdefault(probe.group, []).append(probe)
+        drawn: list[Probe] = []
+        for own in by_group.values():
+            kept, is_cut = stratified(own, request.max_probes, request.truth.options.salt)
+            drawn += kept
+            is_sampled |= is_cut
+        if asked.latencies is not None:
+            truths = asked.latencies(drawn)
+            told = zip(drawn, truths, strict=True)
+            drawn = [replace(probe, truth_us=truth) for probe, truth in told]
+            drawn = with_final_regions(drawn, request.small_us)
+        return drawn, is_sampled
+
+    def _answered(self, probes: list[Probe]) -> list[Result]:
+        """Return the results of probes, the worst enemies of a fair figure taken out."""
+        request = self._request
+        if request.is_by_operator:
+            operators = OperatorPredictor(self._measured, request.database, self._context)
+            probes, answers = operators.answers(probes, self._advance)
+        else:
+            answers = Predictor(self._measured, self._context).answers(probes, None, self._advance)
+        others = self._others(probes)
+        self._floors = NoiseFloors(self._measured, self._measured.version_key)
+        results = []
+        for number, (probe, answer) in enumerate(zip(probes, answers, strict=True)):
+            group, at = probe.group, probe.coordinate
+            is_step = probe.region == "boundary" and at in group.by_coordinate
+            results.append(
+                Result(
+                    probe_id=number,
+                    probe=probe,
+                    answer=answer,
+                    noise_floor=self._floors.of(group).floor(probe.truth_us),
+                    bar=request.bar,
+                    other=None if others is None else others[number],
+                    jump=group.jump(at, probe.axis) if is_step else None,
+                )
+            )
+        return results
+
+    def _others(self, probes: list[Probe]) -> list[Answer] | None:
+        """Return what the other policy, version or kernel says of the same probes."""
+        compare = self._request.compare
+        if compare is None:
+            return None
+        others: dict[str, Group] | None = None
+        key = self._measured.version_key
+        if compare.version is not None:
+            key = self._measured.resolved(compare.version)
+        if compare.version is not None or compare.kernel is not None:
+            others = self._other_groups(key, compare.kernel)
+        context = self._context_of(compare.policy) if compare.policy else self._context
+        predictor = Predictor(self._measured, context, others, key)
+        return predictor.answers(probes, None, self._advance)
+
+    def _other_groups(self, key: str, kernel: str | None) -> dict[str, Group]:
+        """Return the groups of another version or kernel by the ids of those that were asked."""
+        known = self._measured.regimes(key)
+        if kernel is not None:
+            known = choose_groups(known, [kernel])
+        wanted = {_identity(group, kernel): group.group_id for group in self._groups}
+        found = [
+            (row, regime)
+            for row, regime in known
+            if (row["kernel_type"], regime.axes, json.dumps(regime.columns, sort_keys=True))
+            in wanted
+        ]
+        groups = self._measured.groups(found, self._aggregation, key)
+        return {wanted[_identity(group, None)]: group for group in groups}
+
+    def _policy_hash(self) -> str:
+        services = self._measured.services(self._context)
+        hashes = {
+            point_policy(services, self._measured.catalog.file_of(group.regime.file_id)).sha256
+            for group in self._groups
+        }
+        if len(hashes) == 1:
+            return hashes.pop()
+        return hashlib.sha256("\n".join(sorted(hashes)).encode()).hexdigest()
+
+    def _run_id(self, policy_hash: str, probes: Sequence[Probe]) -> str:
+        digest = hashlib.sha256()
+        told = {"request": self._request.record(), "version": self._measured.version_key,
+                "policy": policy_hash}  # fmt: skip
+        digest.update(json.dumps(told, sort_keys=True, default=str).encode())
+        for group in self._groups:
+            digest.update(group.group_id.encode())
+            for point in group.points:
+                digest.update(repr((point.coordinate, point.truth_us)).encode())
+        for probe in probes:
+            digest.update(repr((probe.coordinate, probe.region, probe.truth_us)).encode())
+        return digest.hexdigest()[:16]
 
 
-def _draw(held: Held, seed: int) -> str:
-    """Return what the order of the draw goes by: the same for the same data and seed."""
-    family, leaving, point, _ = held
-    text = repr(
-        (seed, family.regime_key, family.formats[point.regime_id], leaving.axis, point.coordinate)
-    )
-    return hashlib.sha256(text.encode()).hexdigest()
+def _identity(group: Group, kernel: str | None) -> tuple[str, tuple[str, ...], str]:
+    columns = json.dumps(group.regime.columns, sort_keys=True)
+    return kernel or group.kernel_type, group.axes, columns
 
 
-def _answered(bench: Bench, questions: list[Question]) -> list[Sample]:
-    """Ask questions whose points leave together, in one go."""
-    family, leaving = questions[0].family, questions[0].leaving
-    held = [(regime, c) for regime in sorted(family.formats) for c in leaving.coordinates]
-    answers = bench.lookup_without(held, [question.call for question in questions])
-    lines = [line for answer in answers if (line := line_of(bench.catalog, answer)) is not None]
-    places = bench.coordinates_of(lines)
-    samples = []
-    for question, answer in zip(questions, answers, strict=True):
-        line = line_of(bench.catalog, answer)
-        found = {} if line is None else {c for _, c in places.get(line, set())}
-        samples.append(
-            Sample(question, answer, _outcome(answer, question.point.coordinate in found))
+def _quality(drifting: int, groups: int) -> str:
+    if not drifting:
+        return TRUTH
+    return DRIFT if drifting == groups else MIXED
+
+
+class _Fixer:
+    """Tells how many failing results one more hidden point would repair."""
+
+    def __init__(self, predictor: Predictor) -> None:
+        self._predictor = predictor
+
+    def __call__(self, results: list[Result], group: Group, coordinate: Coordinate) -> int:
+        hidden = {group.regime.regime_id: frozenset([coordinate])}
+        answers = self._predictor.answers([result.probe for result in results], hidden)
+        return sum(
+            replace(result, answer=answer).is_within
+            for result, answer in zip(results, answers, strict=True)
         )
-    return samples
-
-
-def _outcome(answer: Answer, is_same_coordinate: bool) -> str:
-    if answer.latency_us is None or answer.source not in (
-        "MEASURED",
-        "INTERPOLATED",
-        "EXTRAPOLATED",
-    ):
-        return UNANSWERED
-    return ON_GRID if is_same_coordinate else ANSWERED
-
-
-def _check(what: str, given: Iterable[str], known: Iterable[str]) -> None:
-    for name in given:
-        if name not in known:
-            raise UsageError(f"{what} '{name}' is unknown here", expected=", ".join(sorted(known)))

@@ -1,118 +1,109 @@
-"""What many samples come to: medians, how many are within the bar, and the worst one."""
+"""What many results come to: counts, ratios, and the worst one.
+
+Source: fidelity specification, sections 1.7 and 2.6.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+import math
+from collections.abc import Sequence
 from dataclasses import dataclass
-from statistics import median
 from typing import Any
 
-from sqlinterp.fidelity.sample import ANSWERED, ON_GRID, UNANSWERED, Sample
+import numpy as np
 
-Key = tuple[Any, ...]
+from sqlinterp.fidelity.results import Result
 
 
 @dataclass(frozen=True)
 class Statistics:
-    """Figures of a group of samples; misses are counted and never scored.
+    """Figures of a set of results; missing truths and misses are counted and never scored.
 
     Attributes
     ----------
-    count, answered, on_grid, unanswered : int
-        Samples, and what became of them.
-    median_ratio, median_error : float or None
-        Of the answered ones: answer over truth, and its relative distance from the truth.
-    within : int
-        Answered ones within the bar.
-    worst : Sample or None
-        The answered one with the largest absolute logarithm of its ratio.
+    n_probe, n_truth, n_answered : int
+        Probes; those with a truth; those of them that were answered.
+    n_within, n_within_noise, n_optimistic : int
+        Answered ones within the bar, within the noise floor, below the truth.
+    answer_rate, within_rate, within_of_truth : float or None
+        Answered of truths, within of answered, within of truths.
+    med, geomean, p10, p90 : float or None
+        Of answer over truth; the geometric mean is that of the positive ratios.
+    mape : float or None
+        Mean of the absolute relative errors.
+    worst : float or None
+        Ratio furthest from 1 by its logarithm; 0 for an answer that is not positive.
+    worst_result : Result or None
+        Where that was.
     """
 
-    count: int
-    answered: int
-    on_grid: int
-    unanswered: int
-    median_ratio: float | None
-    median_error: float | None
-    within: int
-    worst: Sample | None
+    n_probe: int
+    n_truth: int
+    n_answered: int
+    n_within: int
+    n_optimistic: int
+    n_within_noise: int
+    answer_rate: float | None
+    within_rate: float | None
+    within_of_truth: float | None
+    med: float | None
+    geomean: float | None
+    p10: float | None
+    p90: float | None
+    mape: float | None
+    worst: float | None
+    worst_result: Result | None
 
     def record(self) -> dict[str, Any]:
-        """Return the figures as the reports hold them."""
-        worst = self.worst
-        return {
-            "n": self.count,
-            "answered": self.answered,
-            "unanswered": self.unanswered,
-            "on_grid": self.on_grid,
-            "median_ratio": self.median_ratio,
-            "median_relative_error": self.median_error,
-            "n_within": self.within,
-            "within_rate": self.within / self.answered if self.answered else None,
-            "worst_ratio": worst.ratio if worst else None,
-            "worst_target": worst.record()["target"] if worst else None,
-        }
+        """Return the figures as reports and responses hold them."""
+        figures = {name: getattr(self, name) for name in FIGURES}
+        worst = self.worst_result
+        return {**figures, "worst_input": None if worst is None else worst.probe.target}
 
 
-def statistics_of(samples: Sequence[Sample]) -> Statistics:
-    """Return the figures of samples."""
-    answered = [sample for sample in samples if sample.outcome == ANSWERED]
-    ratios = [ratio for sample in answered if (ratio := sample.ratio) is not None]
+FIGURES = (
+    "n_probe", "n_truth", "n_answered", "n_within", "n_optimistic", "n_within_noise",
+    "answer_rate", "within_rate", "within_of_truth", "med", "geomean", "p10", "p90", "mape",
+    "worst",
+)  # fmt: skip
+
+
+def statistics_of(results: Sequence[Result]) -> Statistics:
+    """Return the figures of results."""
+    known = [result for result in results if result.has_truth]
+    answered = [result for result in known if result.is_answered]
+    ratios = np.array([result.ratio for result in answered], dtype=np.float64)
+    positive = ratios[ratios > 0]
+    within = sum(result.is_within for result in answered)
+    worst = max(answered, key=lambda r: abs(r.log_ratio or 0.0), default=None)
     return Statistics(
-        count=len(samples),
-        answered=len(answered),
-        on_grid=_count(samples, ON_GRID),
-        unanswered=_count(samples, UNANSWERED),
-        median_ratio=median(ratios) if ratios else None,
-        median_error=median(abs(ratio - 1) for ratio in ratios) if ratios else None,
-        within=sum(sample.is_within is True for sample in answered),
-        worst=max(answered, key=lambda s: abs(s.log_ratio or 0.0), default=None),
+        n_probe=len(results),
+        n_truth=len(known),
+        n_answered=len(answered),
+        n_within=within,
+        n_optimistic=int((ratios < 1).sum()),
+        n_within_noise=sum(result.is_within_noise for result in answered),
+        answer_rate=_rate(len(answered), len(known)),
+        within_rate=_rate(within, len(answered)),
+        within_of_truth=_rate(within, len(known)),
+        med=_quantile(ratios, 0.5),
+        geomean=float(np.exp(np.log(positive).mean())) if positive.size else None,
+        p10=_quantile(ratios, 0.1),
+        p90=_quantile(ratios, 0.9),
+        mape=float(np.abs(ratios - 1).mean()) if ratios.size else None,
+        worst=None if worst is None else max(worst.ratio or 0.0, 0.0),
+        worst_result=worst,
     )
 
 
-def _count(samples: Sequence[Sample], outcome: str) -> int:
-    return sum(sample.outcome == outcome for sample in samples)
+def _rate(count: int, of: int) -> float | None:
+    return count / of if of else None
 
 
-def by_kernel(sample: Sample) -> Key:
-    """Kernel, path, no regime, axis and region of a sample."""
-    family = sample.question.family
-    return family.kernel_type, family.path, None, *_region(sample)
+def _quantile(values: np.ndarray[Any, np.dtype[np.float64]], share: float) -> float | None:
+    return float(np.quantile(values, share)) if values.size else None
 
 
-def by_regime(sample: Sample) -> Key:
-    """Kernel, path, regime, axis and region of a sample."""
-    family, point = sample.question.family, sample.question.point
-    return family.kernel_type, family.path, point.regime_id, *_region(sample)
-
-
-def _region(sample: Sample) -> tuple[str | None, str]:
-    """Return the region, and the name of its axis if it is one of an axis."""
-    question = sample.question
-    axis = question.leaving.axis
-    is_of_axis = axis is not None and question.region == question.leaving.region
-    name = question.family.axis_names[axis] if is_of_axis and axis is not None else None
-    return name, question.region
-
-
-def grouped(samples: Iterable[Sample], key_of: Callable[[Sample], Key]) -> dict[Key, Statistics]:
-    """Return the figures of every group, sorted, with the ends of axes after all else."""
-    groups: dict[Key, list[Sample]] = {}
-    for sample in samples:
-        groups.setdefault(key_of(sample), []).append(sample)
-    return {key: statistics_of(members) for key, members in sorted(groups.items(), key=_place)}
-
-
-def _place(item: tuple[Key, list[Sample]]) -> Key:
-    kernel, path, regime_id, _, region = item[0]
-    return kernel, path, regime_id or 0, region == "edge", region
-
-
-def miss_reasons(samples: Iterable[Sample]) -> dict[str, int]:
-    """Return how often each reason left a sample unanswered, the most frequent first."""
-    counts: dict[str, int] = {}
-    for sample in samples:
-        if sample.outcome == UNANSWERED:
-            reason = sample.answer.miss_reason or "unknown"
-            counts[reason] = counts.get(reason, 0) + 1
-    return dict(sorted(counts.items(), key=lambda item: (-item[1], item[0])))
+def is_finite_ratio(value: float | None) -> bool:
+    """Return whether a ratio can be drawn on a logarithmic axis."""
+    return value is not None and value > 0 and math.isfinite(value)

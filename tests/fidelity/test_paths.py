@@ -13,23 +13,23 @@ from lookup.attention_support import Cells, ingested, row, shaped
 from scipy.interpolate import griddata
 
 import sqlinterp
-from sqlinterp.fidelity import Report
-from sqlinterp.fidelity.sample import ANSWERED, Sample
+from sqlinterp.fidelity import Run
+from sqlinterp.fidelity.results import Result
 
 
-def answered_by_their_own_rows(path: Path, report: Report) -> None:
-    """Check that each call gets the latency of its row while nothing is held out."""
-    assert report.samples
-    with sqlinterp.open(path) as database:
-        answers = database.lookup_many([s.question.call for s in report.samples])
-    assert [a.latency_us for a in answers] == [s.question.point.truth_us for s in report.samples]
-    assert {a.source for a in answers} == {"MEASURED"}
+def answered_by_operators(path: Path) -> Run:
+    """Check that operators and coordinates are answered alike without each point."""
+    called = run(path, is_by_operator=True, max_probes=None)
+    asked = run(path, max_probes=None)
+    assert called.results and all(r.has_truth for r in called.results)
+    assert [r.pred_us for r in called.results] == [r.pred_us for r in asked.results]
+    return called
 
 
-def inner(report: Report) -> Sample:
-    """The one sample that is answered."""
-    (sample,) = [s for s in report.samples if s.outcome == ANSWERED]
-    return sample
+def inner(found: Run) -> Result:
+    """The one probe that is answered."""
+    (result,) = [result for result in found.results if result.is_answered]
+    return result
 
 
 def test_generic_elementwise_and_output_size(tmp_path: Path) -> None:
@@ -56,14 +56,13 @@ def test_generic_elementwise_and_output_size(tmp_path: Path) -> None:
     }
     write_version(tmp_path / "v", files, operators)
     sqlinterp.ingest([tmp_path / "v"], tmp_path / "p.duckdb")
-    report = run(tmp_path / "p.duckdb")
-    answered_by_their_own_rows(tmp_path / "p.duckdb", report)
-    found = {
-        s.question.family.path: (s.question.call.op, s.ratio, s.candidate_count)
-        for s in report.samples
-        if s.outcome == ANSWERED
+    found = answered_by_operators(tmp_path / "p.duckdb")
+    told = {
+        r.probe.group.path: (r.answer.op, r.ratio, r.n_candidates)
+        for r in found.results
+        if r.is_answered
     }
-    assert found == {
+    assert told == {
         "generic_axis_0": ("aten._softmax.default", pytest.approx(1), 2),
         "elementwise": ("aten.add.Tensor", pytest.approx(1), 2),
         "generic_output_numel": ("aten.embedding.default", pytest.approx(1), 2),
@@ -105,41 +104,40 @@ def test_attention_without_its_target_is_what_griddata_says(
 ) -> None:
     """The remaining points are one simplex, so that there is one triangulation only."""
     path = ingested(tmp_path, rows)
-    report = run(path)
-    answered_by_their_own_rows(path, report)
-    sample = inner(report)
-    targets = [s.record()["target"] for s in report.samples]
-    points = np.array([[t[axis] for axis in axes] for t in targets])
-    values = np.array([s.question.point.truth_us for s in report.samples])
-    asked = next(i for i, s in enumerate(report.samples) if s is sample)
+    found = answered_by_operators(path)
+    result = inner(found)
+    targets = [r.probe.target for r in found.results]
+    points = np.array([[target[axis] for axis in axes] for target in targets])
+    values = np.array([r.probe.truth_us for r in found.results])
+    asked = found.results.index(result)
     kept = np.arange(len(points)) != asked
     expected = griddata(points[kept], values[kept], points[asked : asked + 1], method="linear")
-    assert values[asked] == 17 and sample.answer.details["axes"] == axes
-    assert sample.answer.latency_us == pytest.approx(expected[0], rel=1e-9)
-    assert sample.answer.details["method"] == "griddata_linear"
-    assert sample.candidate_count == len(rows) - 1
+    assert values[asked] == 17 and result.answer.details["axes"] == axes
+    assert result.pred_us == pytest.approx(expected[0], rel=1e-9)
+    assert result.answer.details["method"] == "griddata_linear"
+    assert result.n_candidates == len(rows) - 1
 
 
 def test_attention_along_seq_is_what_griddata_says(tmp_path: Path) -> None:
-    path = ingested(tmp_path, SEQ)
-    report = run(path)
-    answered_by_their_own_rows(path, report)
+    result = inner(answered_by_operators(ingested(tmp_path, SEQ)))
     expected = griddata(np.array([512.0, 4096.0]), np.array([10.0, 25.0]), 1024.0)
-    assert inner(report).answer.latency_us == pytest.approx(float(expected), rel=1e-12)
-    assert inner(report).question.region == "axis0"
+    assert result.pred_us == pytest.approx(float(expected), rel=1e-12)
+    assert result.region == "axis0"
 
 
-def test_paths_whose_calls_are_not_rebuilt_are_told(tmp_path: Path) -> None:
+def test_paths_without_calls_are_asked_by_coordinate_only(tmp_path: Path) -> None:
     rows = [
         HEADER,
         *(
             f'"{n},1024",DT_BF16,ND,"{n},1024;{n}",INT8;FLOAT,ND;ND,{n / 64}'
-            for n in (64, 128, 256)
+            for n in (64, 128, 192)
         ),
     ]
     entry = {"kernel_type": "DynamicQuant", "query_mode": "compute_scale"}
     write_version(tmp_path / "v", {"DynamicQuant.csv": rows}, {"q.default": entry})
     sqlinterp.ingest([tmp_path / "v"], tmp_path / "p.duckdb")
-    report = run(tmp_path / "p.duckdb", paths=("compute_scale",))
-    assert report.samples == []
-    assert report.skipped == {("DynamicQuant", "compute_scale", "path_without_calls"): 3}
+    path = tmp_path / "p.duckdb"
+    assert inner(run(path, paths=("compute_scale",))).ratio == 1
+    called = run(path, paths=("compute_scale",), is_by_operator=True)
+    assert {r.answer.miss_reason for r in called.results} == {"path_without_calls"}
+    assert called.figures.total.statistics.n_truth == 0

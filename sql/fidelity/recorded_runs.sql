@@ -1,0 +1,2 @@
+-- Recorded runs.
+select run_id from fidelity_run order by run_id
