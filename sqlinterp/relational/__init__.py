@@ -1,0 +1,1 @@
+"""Lookups from relation to relation: targets as a table, portable SQL, any engine that runs it."""
