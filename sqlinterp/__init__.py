@@ -7,14 +7,16 @@ from typing import TYPE_CHECKING, Any
 from sqlinterp.version import __version__
 
 if TYPE_CHECKING:
+    from sqlinterp.declared import ingest_table
     from sqlinterp.ingestion import ingest
     from sqlinterp.model import Answer, OpInvocation
     from sqlinterp.session import open_database as open
 
-__all__ = ["Answer", "OpInvocation", "__version__", "ingest", "open"]
+__all__ = ["Answer", "OpInvocation", "__version__", "ingest", "ingest_table", "open"]
 
 _PLACES = {
     "ingest": ("sqlinterp.ingestion", "ingest"),
+    "ingest_table": ("sqlinterp.declared", "ingest_table"),
     "open": ("sqlinterp.session", "open_database"),
     "Answer": ("sqlinterp.model", "Answer"),
     "OpInvocation": ("sqlinterp.model", "OpInvocation"),

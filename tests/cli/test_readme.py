@@ -85,5 +85,6 @@ def test_the_first_screen_has_the_two_commands_on_one_line_each() -> None:
 def test_every_command_is_described() -> None:
     from sqlinterp.cli.app import app
 
-    described = set(re.findall(r"^\| `sqlinterp (\w+)", README, re.MULTILINE))
-    assert described == {command.callback.__name__ for command in app.registered_commands}  # type: ignore[union-attr]
+    described = set(re.findall(r"^\| `sqlinterp ([\w-]+)", README, re.MULTILINE))
+    names = {c.name or c.callback.__name__ for c in app.registered_commands}  # type: ignore[union-attr]
+    assert described == names | {group.name for group in app.registered_groups}

@@ -14,12 +14,33 @@ PACKAGE = Path(__file__).resolve().parents[2] / "sqlinterp"
 FILES = {str(path.relative_to(PACKAGE)): path for path in sorted(PACKAGE.rglob("*.py"))}
 MAX_LINES, MAX_FUNCTION, MAX_ARGUMENTS = 300, 40, 6
 LAYERS = (
-    ("errors", "model", "version", "resources"),
-    ("database", "queries"),
-    ("migrations", "interpolation", "simplices", "certified_cell", "paths", "policy"),
+    ("errors", "interrupts", "model", "version", "resources", "strict_yaml"),
+    ("database", "queries", "locks", "publishing"),
+    (
+        "migrations",
+        "interpolation",
+        "simplices",
+        "certified_cell",
+        "paths",
+        "policy",
+        "density",
+        "extrapolation",
+    ),
     ("definitions",),
     ("lookup", "ingestion"),
-    ("session", "analyst", "demo", "upgrade", "simulator", "fidelity", "reports"),
+    ("opened", "relational", "export"),
+    (
+        "session",
+        "analyst",
+        "demo",
+        "upgrade",
+        "simulator",
+        "fidelity",
+        "reports",
+        "declared",
+        "protocol",
+        "spark",
+    ),
     ("cli", "__main__"),
 )
 LAYER_OF = {name: number for number, names in enumerate(LAYERS) for name in names}
