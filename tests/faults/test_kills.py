@@ -280,7 +280,8 @@ def test_a_killed_command_leaves_the_old_or_the_new(
     kind: type[Victim], kills: int, tmp_path: Path
 ) -> None:
     left = kill_often(kind(tmp_path), kills, seed=1, finish_every=8)
-    assert len(left) == kills and set(left) == {"old", "new"}
+    # Most kills come before the swap; when they come in seconds, none may come after it.
+    assert len(left) == kills and "old" in left and set(left) <= {"old", "new"}
 
 
 @pytest.mark.long

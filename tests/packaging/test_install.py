@@ -6,6 +6,7 @@ import os
 import shutil
 import subprocess
 import sys
+import tomllib
 import zipfile
 from pathlib import Path
 
@@ -14,8 +15,10 @@ import pytest
 import sqlinterp
 
 ROOT = Path(__file__).resolve().parents[2]
-# Both ends of what pyproject.toml supports: oldest Python with the oldest DuckDB, and the newest.
-ENDS = (("3.11", "duckdb==2.0.0"), ("3.13", "duckdb"))
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+OLDEST_ENGINE = next(d for d in PROJECT["dependencies"] if d.startswith("duckdb"))
+# Oldest Python with the oldest DuckDB that pyproject.toml allows, and the newest of both.
+ENDS = (("3.11", OLDEST_ENGINE.replace(">=", "==")), ("3.13", "duckdb"))
 
 
 def run(command: list[str], folder: Path, **environment: str) -> str:
@@ -72,7 +75,7 @@ def interpreter(version: str) -> str:
     pyenv = sorted(Path.home().glob(f".pyenv/versions/{version}.*/bin/python"))
     if found is None and not pyenv:
         pytest.skip(f"Python {version} is not on this machine")
-    return found or str(pyenv[-1])
+    return str(pyenv[-1]) if pyenv else str(found)
 
 
 @pytest.mark.long
