@@ -90,7 +90,9 @@ class RelationalEngine(Engine):
         answers.update({number: _placed(answers[number], "driver") for number in asked})
         for family, members in portable.items():
             found = self._handler(family).answer(members)
-            answers.update({n: _placed(a, self._name) for n, a in found.items()})
+            for number, answer in found.items():
+                is_beyond = answer.source == "EXTRAPOLATED"
+                answers[number] = _placed(answer, "driver" if is_beyond else self._name)
         return answers
 
     def _is_portable(self, plan: Plan) -> bool:

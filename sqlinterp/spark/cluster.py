@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 # What a session on one machine needs; a cluster brings its own.
 _LOCAL: dict[str, Any] = {
     "spark.ui.enabled": "false",
+    "spark.sql.shuffle.partitions": "4",
     "spark.ui.showConsoleProgress": "false",
     "spark.sql.session.timeZone": "UTC",
     "spark.sql.catalogImplementation": "in-memory",

@@ -39,6 +39,8 @@ class Driver:
         check_definitions(folder, manifest)
         self._folder = folder
         self.connection = connect_writer(Path(":memory:"))
+        # As in a database that is open for lookups: products of floats depend on their order.
+        self.connection.execute("set threads = 1")
         for table in manifest.tables:
             if not table.partitioned_by:
                 self._load(table, table.files)

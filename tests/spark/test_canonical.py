@@ -52,6 +52,7 @@ TOO_MUCH = (
     "select a::json ->> 'b' from t",
     "select a from t order by a limit 1",
     "select * exclude (a) from t",
+    "select row_number() over (order by a) from t",
     "select a + 1 as z, z + 1 as y from t",
 )  # fmt: skip
 
@@ -74,6 +75,7 @@ def objections(sql: str, schema: dict[str, dict[str, str]] | None = None) -> lis
     found += [
         "Order" for node in tree.find_all(exp.Order) if not isinstance(node.parent, exp.Window)
     ]
+    found += ["Window" for node in tree.find_all(exp.Window) if not node.args.get("partition_by")]
     found += [join.method for join in tree.find_all(exp.Join) if join.method]
     found += [
         "Star" for node in tree.find_all(exp.Star)

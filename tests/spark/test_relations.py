@@ -236,6 +236,33 @@ def test_contradicting_measurements_of_a_unique_kernel_are_no_answer(tmp_path: P
     assert answer.miss_reason == "ambiguous_semantic_match:MatMulV2"
 
 
+def test_what_a_kernel_may_extrapolate_is_answered_beside(tmp_path: Path) -> None:
+    lines = [
+        f'"{m},64;64,32",DT_BF16;DT_BF16,ND;ND,"{m},32",DT_BF16,ND,{m * 2}'
+        for m in (50, 100, 150, 175, 200)
+    ]
+    files = {"MatMulV2.csv": [MATMUL_HEADER, *lines]}
+    write_version(tmp_path / "d" / "b" / "v", files, {"aten.mm.default": "MatMulV2"})
+    sqlinterp.ingest([tmp_path / "d"], tmp_path / "p.duckdb")
+    rule = {
+        "allow": True,
+        "axes": ["M"],
+        "form": "hold_rate",
+        "work": "M * K * N",
+        "max_ratio": 2.0,
+    }
+    policy = {"kernel_overrides": {"MatMulV2": {"extrapolation": rule}}}
+    calls = [matmul_call(m, 64, 32) for m in (120, 300, 9999)]
+    with engines(tmp_path / "p.duckdb", policy=policy) as (opened, engine, _):
+        expected = opened.lookup_many(calls)
+        answers = engine.lookup_many([read_invocation(one) for one in calls])
+    assert fields(answers) == fields(expected)
+    assert [told(answer) for answer in answers] == [told(answer) for answer in expected]
+    assert [answer.source for answer in answers] == ["INTERPOLATED", "EXTRAPOLATED", None]
+    places = [answer.details["answered_on"] for answer in answers]
+    assert places == ["duckdb", "driver", "duckdb"]
+
+
 def test_keys_of_a_batch_are_made_once_each(sample: Path) -> None:
     with engines(sample, VERSION) as (_, engine, backend):
         services = engine._relational

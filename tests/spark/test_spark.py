@@ -20,6 +20,7 @@ from spark.conftest import VERSION
 import sqlinterp
 from sqlinterp.database import connect_reader
 from sqlinterp.errors import UsageError
+from sqlinterp.relational.canonical import TARGET_PLACE
 from sqlinterp.spark import SparkProfilingDatabase
 
 SETTINGS = {
@@ -33,9 +34,11 @@ SETTINGS = {
     "spark.sql.session.timeZone": "UTC",
     "spark.sql.catalogImplementation": "in-memory",
     "spark.sql.codegen.wholeStage": "false",
+    "spark.sql.adaptive.enabled": "false",
+    "spark.sql.sources.parallelPartitionDiscovery.threshold": "1000",
 }
 TOLERANCE = 1e-12
-# Lists of what Spark computes differ in nothing; sums of floats may in their last bits.
+GRID = {"shape": [48, 8, 2], "tiers": [0, 1, 2]}
 pytestmark = pytest.mark.filterwarnings("ignore:PySpark does not yet fully support")
 
 
@@ -63,9 +66,6 @@ def on_spark(session: Any, exported: Path) -> Iterator[SparkProfilingDatabase]:
     """The sample on Spark."""
     with SparkProfilingDatabase(exported, VERSION, session, comm_grid=GRID) as opened:
         yield opened
-
-
-GRID = {"shape": [48, 8, 2], "tiers": [0, 1, 2]}
 
 
 def calls(sample: Path) -> list[dict[str, Any]]:
@@ -110,7 +110,9 @@ def test_the_answers_are_those_of_duckdb(on_spark: SparkProfilingDatabase, sampl
     assert places["spark"] > 100 and places["driver"] >= 1
 
 
-def test_relations_stay_on_the_cluster(on_spark: SparkProfilingDatabase, sample: Path) -> None:
+def test_relations_stay_on_the_cluster(
+    on_spark: SparkProfilingDatabase, session: Any, sample: Path
+) -> None:
     with connect_reader(sample) as connection:
         found = connection.execute(
             "select p.regime_id, p.axis_1, p.axis_2, p.axis_3, p.axis_4, p.latency_mean_us"
@@ -124,19 +126,12 @@ def test_relations_stay_on_the_cluster(on_spark: SparkProfilingDatabase, sample:
         for number, row in enumerate(found)
     ]
     columns = ", ".join(
-        f"{name} {kind}".replace("VARCHAR", "STRING")
-        for name, kind in sqlinterp_columns("target_place").items()
+        f"{name} {kind}".replace("VARCHAR", "STRING") for name, kind in TARGET_PLACE.items()
     )
-    frame = on_spark._session.createDataFrame(places, columns)
+    frame = session.createDataFrame(places, columns)
     answers = {row["target_id"]: row for row in on_spark.axis_answers(frame).collect()}
     assert [answers[n]["latency_us"] for n in range(3)] == [row[5] for row in found]
     assert {answers[n]["method"] for n in range(3)} == {"exact_coordinate"}
-
-
-def sqlinterp_columns(name: str) -> dict[str, str]:
-    from sqlinterp.relational.canonical import INPUTS
-
-    return INPUTS[name]
 
 
 def comparable(value: Any) -> Any:
