@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import math
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import combinations
 from typing import TYPE_CHECKING, Any
 
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 Floats = NDArray[np.float64]
-Mask = NDArray[np.bool_]
+Places = NDArray[np.int64]
 
 # What :func:`solve_cells` reads and gives, by DuckDB's types. ``rank_limit`` leaves out latency
 # columns of that rank and above, null for none.
@@ -56,13 +57,53 @@ NO_POINTS = "insufficient_filtered_candidates"
 
 @dataclass(frozen=True)
 class _Cloud:
-    """The points of one regime, ascending; every array has one entry per point."""
+    """The points of one regime, ascending.
+
+    Attributes
+    ----------
+    axes : array, shape (4, n)
+        Coordinates.
+    columns : array, shape (n,)
+        Latency column of each point as its place in ``names``, which are sorted.
+    ranks : array, shape (n,)
+        Latency rank of each point.
+    counts : array, shape (n,)
+        Measurements behind each point.
+    """
 
     axes: Floats
     corners: tuple[Corner, ...]
-    columns: NDArray[np.object_]
-    ranks: NDArray[np.int64]
-    counts: NDArray[np.int64]
+    columns: Places
+    names: tuple[str, ...]
+    ranks: Places
+    counts: Places
+
+    @cached_property
+    def known_ranks(self) -> tuple[int, ...]:
+        """Latency ranks of the points, ascending."""
+        return tuple(int(rank) for rank in np.unique(self.ranks))
+
+
+class _Target:
+    """A target among the points of its regime."""
+
+    def __init__(self, place: dict[str, Any], cloud: _Cloud) -> None:
+        axes = tuple(float(place[f"axis_{axis}"]) for axis in (1, 2, 3, 4))
+        self.placement = Placement(
+            file_id=0, regime_id=int(place["regime_id"]), axes=axes, is_nd=True,
+            measurement_count=0, latency_ranks=cloud.known_ranks, distance=0, fields={},
+        )  # fmt: skip
+        self.place, self.cloud = place, cloud
+        self.free = [axis for axis in range(4) if place[f"varies_{axis + 1}"]]
+        self._equal = [values == at for values, at in zip(cloud.axes, axes, strict=True)]
+        self._beside: dict[tuple[int, ...], Places] = {}
+
+    def beside(self, group: tuple[int, ...]) -> Places:
+        """Return the points that agree with the target on the axes that do not vary."""
+        if group not in self._beside:
+            fixed = [self._equal[axis] for axis in range(4) if axis not in group]
+            self._beside[group] = np.flatnonzero(np.logical_and.reduce(fixed))
+        return self._beside[group]
 
 
 def solve_cells(places: pd.DataFrame, points: pd.DataFrame) -> pd.DataFrame:
@@ -100,112 +141,108 @@ def _read(points: pd.DataFrame) -> _Cloud:
         Corner(tuple(row), us, int(line), int(count), bool(is_conflicting))
         for row, (us, line, count, is_conflicting) in zip(axes.tolist(), values, strict=True)
     )
+    columns = ordered["latency_column"].tolist()
+    known = sorted(set(columns))
+    numbers = {name: number for number, name in enumerate(known)}
     return _Cloud(
-        axes,
+        np.ascontiguousarray(axes.T),
         corners,
-        ordered["latency_column"].to_numpy(object),
+        np.array([numbers[name] for name in columns], dtype=np.int64),
+        tuple(known),
         ordered["latency_rank"].to_numpy(np.int64),
         ordered["measurement_count"].to_numpy(np.int64),
     )
 
 
 def _solve(place: dict[str, Any], cloud: _Cloud) -> tuple[int, float | None, str]:
-    placement = Placement(
-        file_id=0, regime_id=int(place["regime_id"]), fields={}, is_nd=True, distance=0,
-        axes=tuple(float(place[f"axis_{axis}"]) for axis in (1, 2, 3, 4)),
-        measurement_count=0, latency_ranks=tuple(sorted({int(rank) for rank in cloud.ranks})),
-    )  # fmt: skip
-    free = [axis for axis in range(4) if place[f"varies_{axis + 1}"]]
+    target, number, limit = _Target(place, cloud), int(place["place_id"]), place["rank_limit"]
     attempts: list[list[Any]] = []
-    limit = place["rank_limit"]
-    for rank in placement.latency_ranks:
+    for rank in cloud.known_ranks:
         if limit is not None and not math.isnan(limit) and rank >= limit:
             break
         for dimension in range(1, int(place["max_dim"]) + 1):
-            for group in combinations(free, dimension):
-                box = _box(placement, cloud, rank, group)
-                found = NO_POINTS if box is None else _evaluate(placement, box, cloud, place)
+            for group in combinations(target.free, dimension):
+                box = _box(target, rank, group)
+                found = NO_POINTS if box is None else _evaluate(target, box)
                 if isinstance(found, Solution):
-                    return int(place["place_id"]), found.latency_us, _told(found)
+                    return number, found.latency_us, _told(found)
                 attempts.append([rank, group, found, *_counts(box)])
-    return int(place["place_id"]), None, json.dumps(attempts)
+    return number, None, json.dumps(attempts)
 
 
-def _evaluate(
-    placement: Placement, box: Box, cloud: _Cloud, place: dict[str, Any]
-) -> Solution | str:
-    search = evaluate(placement, box, str(place["method"]), False)
+def _evaluate(target: _Target, box: Box) -> Solution | str:
+    search = evaluate(target.placement, box, str(target.place["method"]), False)
     try:
         request = next(search)
         while True:
             if not isinstance(request, CloudRequest):
                 raise TypeError(f"a cell asks for {request!r}")
-            request = search.send(_points(request, cloud))
+            request = search.send(_points(target, request))
     except StopIteration as stop:
         found: Solution | str = stop.value
-    if isinstance(found, Solution) and place["refuses_conflicts"]:
+    if isinstance(found, Solution) and target.place["refuses_conflicts"]:
         return CONFLICT if any(point.is_conflicting for point in found.points) else found
     return found
 
 
-def _beside(cloud: _Cloud, axes: Floats, group: tuple[int, ...]) -> Mask:
-    """Return which points agree with a target on the axes that do not vary."""
-    fixed = [axis for axis in range(4) if axis not in group]
-    agree: Mask = (cloud.axes[:, fixed] == axes[fixed]).all(axis=1)
-    return agree
-
-
-def _box(placement: Placement, cloud: _Cloud, rank: int, group: tuple[int, ...]) -> Box | None:
+def _box(target: _Target, rank: int, group: tuple[int, ...]) -> Box | None:
     """Return the box as ``sql/lookup/neighbours.sql`` does; of several columns the last counts."""
-    axes = np.array(placement.axes)
-    beside = _beside(cloud, axes, group)
-    own = beside & (cloud.ranks == rank)
-    if not own.any():
+    cloud, beside = target.cloud, target.beside(group)
+    own = beside[cloud.ranks[beside] == rank]
+    if not own.size:
         return None
-    column = max(cloud.columns[own])
-    own &= cloud.columns == column
-    below = np.where(cloud.axes[own] <= axes, cloud.axes[own], -np.inf).max(axis=0)
-    above = np.where(cloud.axes[own] >= axes, cloud.axes[own], np.inf).min(axis=0)
-    is_corner = beside & (cloud.columns == column)
-    is_corner &= ((cloud.axes == below) | (cloud.axes == above)).all(axis=1)
+    column = int(cloud.columns[own].max())
+    own = own[cloud.columns[own] == column]
+    lower: list[float | None] = list(target.placement.axes)
+    upper = list(lower)
+    corners = beside[cloud.columns[beside] == column]
+    for axis in group:
+        values, at = cloud.axes[axis, own], target.placement.axes[axis]
+        below, above = values[values <= at], values[values >= at]
+        lower[axis] = float(below.max()) if below.size else None
+        upper[axis] = float(above.min()) if above.size else None
+        ends = [end for end in (lower[axis], upper[axis]) if end is not None]
+        corners = corners[np.isin(cloud.axes[axis, corners], ends)]
     return Box(
-        regime_id=placement.regime_id,
+        regime_id=target.placement.regime_id,
         group=group,
-        latency_column=str(column),
+        latency_column=cloud.names[column],
         latency_rank=rank,
-        lower=tuple(None if value == -np.inf else value for value in below.tolist()),
-        upper=tuple(None if value == np.inf else value for value in above.tolist()),
+        lower=tuple(lower),
+        upper=tuple(upper),
         row_count=int(cloud.counts[own].sum()),
-        point_count=int(own.sum()),
-        corners=[cloud.corners[place] for place in np.flatnonzero(is_corner)],
+        point_count=int(own.size),
+        corners=[cloud.corners[place] for place in corners],
     )
 
 
-def _points(request: CloudRequest, cloud: _Cloud) -> list[Corner]:
+def _points(target: _Target, request: CloudRequest) -> list[Corner]:
     """Answer a question as ``sql/lookup/cloud_*.sql`` do."""
-    box, question, axes = request.box, request.question, np.array(request.axes)
-    group = list(box.group)
-    kept = np.flatnonzero(_beside(cloud, axes, box.group) & (cloud.columns == box.latency_column))
-    own = cloud.axes[kept][:, group]
+    cloud, group, question = target.cloud, request.box.group, request.question
+    beside = target.beside(group)
+    kept = beside[cloud.columns[beside] == cloud.names.index(request.box.latency_column)]
+    own = cloud.axes[np.ix_(group, kept)].T
     if isinstance(question, SupportQuestion):
         chosen = kept[[int((-(own * question.direction).sum(axis=1)).argmin())]]
     elif isinstance(question, NearestQuestion):
         distance = np.sqrt(((own - question.centre) ** 2).sum(axis=1))
-        order = np.argsort(distance, kind="stable")[: question.limit]
-        chosen = np.sort(kept[order[distance[order] <= question.radius]])
+        within = np.flatnonzero(distance <= question.radius)
+        order = within[np.argsort(distance[within], kind="stable")[: question.limit]]
+        chosen = np.sort(kept[order])
     else:
-        chosen = np.sort(kept[_nearest_per_side(own, axes[group])])
+        chosen = np.sort(kept[_nearest_per_side(own, [request.axes[axis] for axis in group])])
     return [cloud.corners[place] for place in chosen]
 
 
-def _nearest_per_side(own: Floats, target: Floats) -> list[int]:
+def _nearest_per_side(own: Floats, target: list[float]) -> list[int]:
     """Return the nearest point on every combination of sides of the target."""
     distance = ((own - target) ** 2).sum(axis=1)
-    best: dict[tuple[bool, ...], int] = {}
-    for place, sides in enumerate(map(tuple, (own >= target).tolist())):
-        if sides not in best or distance[place] < distance[best[sides]]:
-            best[sides] = place
-    return list(best.values())
+    sides = (own >= target) @ (1 << np.arange(len(target)))
+    found = []
+    for side in np.unique(sides):
+        members = np.flatnonzero(sides == side)
+        found.append(int(members[distance[members].argmin()]))
+    return found
 
 
 def _counts(box: Box | None) -> list[Any]:
@@ -227,21 +264,18 @@ def _told(solution: Solution) -> str:
     )  # fmt: skip
 
 
-def read_outcome(
-    text: str, placement: Placement, latency_us: float | None
-) -> Solution | list[list[Any]]:
-    """Return the solution that an ``outcome`` tells, or the attempts.
+def read_outcome(row: dict[str, Any], placement: Placement) -> Solution | list[list[Any]]:
+    """Return the solution that a row of :func:`solve_cells` tells, or the attempts.
 
     An attempt is a list: latency rank, axes, status, latency column, rows, points.
     """
-    told = json.loads(text)
-    if latency_us is None or math.isnan(latency_us):
-        attempts: list[list[Any]] = told
-        return attempts
+    told = json.loads(row["outcome"])
+    if isinstance(told, list):
+        return told
     group, column, rank, lower, upper, rows, points = told["box"]
     corners = tuple(Corner(tuple(axes), *rest) for axes, *rest in told["points"])
     box = Box(
         placement.regime_id, tuple(group), column, rank, tuple(lower), tuple(upper), rows, points,
         list(corners),
     )  # fmt: skip
-    return Solution(placement, box, corners, latency_us, told["method"])
+    return Solution(placement, box, corners, float(row["latency_us"]), told["method"])

@@ -76,6 +76,10 @@ class _Place:
         return *self.stage(rank), len(group), *regime, group
 
 
+# A place with its solution, or with the attempts as lists.
+Searched = tuple[_Place, Solution | list[list[Any]]]
+
+
 class PlacedSearch:
     """Searches many placed targets, of any path, with the queries of an engine."""
 
@@ -133,21 +137,44 @@ class PlacedSearch:
 
     def _cells(
         self, places: Sequence[_Place], lines: Mapping[int, tuple[Order, Solution]]
-    ) -> dict[int, list[tuple[_Place, Row]]]:
-        """Return what the cells of targets come to where they count before their line."""
-        rows = []
+    ) -> dict[int, list[Searched]]:
+        """Return what the cells of targets come to where they count before their line.
+
+        The first kernel of every target is asked first, the others only where it has no answer.
+        """
+        rows: dict[int, tuple[Any, ...]] = {}
         for place_id, place in enumerate(places):
             before = lines[place.number][0][:3] if place.number in lines else None
             limit = _rank_limit(place, before)
             if before is None or (limit != 0 and place.solver.max_dim > 1):
                 policy = place.solver.policy
-                rows.append((place_id, *place.columns, place.solver.max_dim, policy.method, limit))
-        found: dict[int, list[tuple[_Place, Row]]] = defaultdict(list)
-        if rows:
-            for row in self._backend.cells(Relation(CELL_PLACE, rows), self._aggregation):
+                rows[place_id] = (
+                    place_id, *place.columns, place.solver.max_dim, policy.method, limit
+                )  # fmt: skip
+        first: dict[int, int] = {}
+        for place in (places[place_id] for place_id in rows):
+            first[place.number] = min(place.position, first.get(place.number, place.position))
+        found: dict[int, list[Searched]] = defaultdict(list)
+        solved: set[int] = set()
+        for is_first in (True, False):
+            asked = [
+                row
+                for place_id, row in rows.items()
+                if (places[place_id].position == first[places[place_id].number]) is is_first
+                and places[place_id].number not in solved
+            ]
+            for row in self._solved(asked):
                 place = places[row["place_id"]]
-                found[place.number].append((place, row))
+                outcome = read_outcome(row, place.placement)
+                found[place.number].append((place, outcome))
+                if isinstance(outcome, Solution):
+                    solved.add(place.number)
         return found
+
+    def _solved(self, rows: Sequence[tuple[Any, ...]]) -> list[Row]:
+        if not rows:
+            return []
+        return self._backend.cells(Relation(CELL_PLACE, rows), self._aggregation)
 
 
 def _solver(plan: Plan, position: int) -> Solver:
@@ -206,14 +233,13 @@ def _line_box(placement: Placement, row: Row) -> Box:
 
 def _found(
     line: tuple[Order, Solution] | None,
-    cells: Iterable[tuple[_Place, Row]],
+    cells: Iterable[Searched],
     disabled: Iterable[tuple[int, Attempt]],
 ) -> Found:
     """Return what comes first in the order of the search, or how far it got."""
     answers = [line] if line is not None else []
     attempts: list[tuple[Order, Attempt]] = [((position,), a) for position, a in disabled]
-    for place, row in cells:
-        outcome = read_outcome(row["outcome"], place.placement, row["latency_us"])
+    for place, outcome in cells:
         if isinstance(outcome, Solution):
             answers.append((place.order(outcome.box.latency_rank, outcome.box.group), outcome))
         else:
