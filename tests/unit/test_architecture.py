@@ -138,3 +138,9 @@ def test_importing_the_package_loads_nothing_heavy() -> None:
         [sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=PACKAGE.parent
     )
     assert done.stdout.strip() == "[]"
+
+
+def test_no_two_test_modules_have_one_name() -> None:
+    """Test folders are no packages: modules of one name hide each other."""
+    names = [path.name for path in Path(__file__).parents[1].rglob("test_*.py")]
+    assert sorted(names) == sorted(set(names))
