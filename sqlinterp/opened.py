@@ -25,6 +25,7 @@ from sqlinterp.locks import HeldFile, file_identity
 from sqlinterp.lookup.catalog import Catalog
 from sqlinterp.lookup.lanes import Lanes
 from sqlinterp.migrations import check_current
+from sqlinterp.retiring import Retiring
 
 # Planning is most of a single lookup; these passes find nothing to do in its statements.
 _IDLE_OPTIMIZERS = (
@@ -37,7 +38,7 @@ _KERNEL_VERSIONS = (
 _ATTEMPTS, _PAUSE_S = 20, 0.01
 
 
-class Content:
+class Content(Retiring):
     """One version as one file has it, with cursors and prepared statements.
 
     Attributes
@@ -47,6 +48,7 @@ class Content:
     """
 
     def __init__(self, held: HeldFile, path: Path, version: str | None, before: str | None) -> None:
+        super().__init__()
         self._held, self.identity = held, held.identity
         self._connection = connect_reader(path, threads="1", disabled_optimizers=_IDLE_OPTIMIZERS)
         try:
@@ -63,38 +65,9 @@ class Content:
             self._connection.close()
             raise
         self.lanes = Lanes(self._connection, self.catalog)
-        self._lock = threading.Lock()
-        self._users, self._is_retired = 0, False
 
     def _versions(self) -> list[str]:
         return [row[0] for row in self._connection.execute(_KERNEL_VERSIONS).fetchall()]
-
-    @contextmanager
-    def use(self) -> Iterator[bool]:
-        """Keep the file open for a while; False when it was closed before that."""
-        with self._lock:
-            is_open = not self._is_retired
-            self._users += is_open
-        try:
-            yield is_open
-        finally:
-            if is_open:
-                self._leave()
-
-    def _leave(self) -> None:
-        with self._lock:
-            self._users -= 1
-            is_last = self._is_retired and self._users == 0
-        if is_last:
-            self._close()
-
-    def retire(self) -> None:
-        """Close the file as soon as nobody uses it."""
-        with self._lock:
-            was_retired, self._is_retired = self._is_retired, True
-            is_unused = self._users == 0
-        if is_unused and not was_retired:
-            self._close()
 
     def _close(self) -> None:
         self.lanes.close()

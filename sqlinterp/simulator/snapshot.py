@@ -4,29 +4,28 @@ from __future__ import annotations
 
 import os
 import threading
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from pathlib import Path
 from typing import Generic, TypeVar
 
 from sqlinterp.errors import UsageError
 from sqlinterp.locks import Identity, file_identity
+from sqlinterp.retiring import Retiring
 from sqlinterp.session import ProfilingDatabase
 from sqlinterp.simulator.memo import Memo
 
 Entry = TypeVar("Entry")
 
 
-class Snapshot(Generic[Entry]):
+class Snapshot(Retiring, Generic[Entry]):
     """A content of the file: its database, and what was answered from it."""
 
     def __init__(self, identity: Identity, database: ProfilingDatabase, memo_size: int) -> None:
+        super().__init__()
         self.identity, self.database = identity, database
         self.version_key = database.version_key
         self.memo: Memo[Entry] = Memo(memo_size)
         self._traits: dict[str, tuple[str, bool, bool]] = {}
-        self._users, self._is_retired = 0, False
-        self._lock = threading.Lock()
 
     def traits(self, op: str) -> tuple[str, bool, bool]:
         """Return dispatch of an operator, whether it has to be decomposed, whether values matter.
@@ -42,32 +41,8 @@ class Snapshot(Generic[Entry]):
             found = self._traits[op] = (dispatch, is_decomposed, has_values)
         return found
 
-    @contextmanager
-    def use(self) -> Iterator[bool]:
-        """Keep the database open while it is asked; False when it was closed before that."""
-        with self._lock:
-            is_open = not self._is_retired
-            self._users += is_open
-        try:
-            yield is_open
-        finally:
-            if is_open:
-                self._leave()
-
-    def _leave(self) -> None:
-        with self._lock:
-            self._users -= 1
-            is_last = self._is_retired and self._users == 0
-        if is_last:
-            self.database.close()
-
-    def retire(self) -> None:
-        """Close the database as soon as nobody uses it."""
-        with self._lock:
-            self._is_retired = True
-            is_unused = self._users == 0
-        if is_unused:
-            self.database.close()
+    def _close(self) -> None:
+        self.database.close()
 
 
 class Snapshots(Generic[Entry]):
