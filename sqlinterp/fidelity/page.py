@@ -5,8 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from html import escape
-from importlib.resources import files as package_files
-from string import Template
 
 from sqlinterp.fidelity.charts import (
     cell_chart,
@@ -22,11 +20,18 @@ from sqlinterp.fidelity.tables import compared_rows, group_rows
 from sqlinterp.fidelity.verdicts import FAIL
 from sqlinterp.reports.cells import number, table_html
 from sqlinterp.reports.data import Result
-from sqlinterp.reports.drawing import Chart, Charts, check_matplotlib
+from sqlinterp.reports.drawing import check_matplotlib
+from sqlinterp.reports.frame import Tile, charts_html, framed
 from sqlinterp.reports.sections import Table
 from sqlinterp.version import __version__
 
 _WORST = 50
+_FOOTER = (
+    "Ratio is answer over truth: below 1 the answer is too fast. Misses and missing truths "
+    "are counted and never scored. Where a point was held out, the cell that answers is about "
+    "twice as wide as between measured points, so that errors of a smooth law are overstated. "
+    "Every table is beside this page as a CSV file with all of its rows."
+)
 
 
 def page_of(runs: Sequence[Run], documents: Sequence[Row]) -> str:
@@ -40,65 +45,41 @@ def page_of(runs: Sequence[Run], documents: Sequence[Row]) -> str:
     check_matplotlib()
     sections = {
         "Regions": _regions(runs, documents),
-        "Width of the cell": _charts(charts_of("cell", runs, documents, cell_chart)),
-        "Size of the truth": _charts(charts_of("truth", runs, documents, truth_chart)),
+        "Width of the cell": charts_html(charts_of("cell", runs, documents, cell_chart)),
+        "Size of the truth": charts_html(charts_of("truth", runs, documents, truth_chart)),
         "Comparison": _compared(runs, documents),
         "Why regions fail": _failures(documents),
         "Regimes": _groups(documents),
         "Worst answers": _worst(documents),
     }
     told = {title: body for title, body in sections.items() if body}
-    return Template(_packaged("sqlinterp.fidelity", "page_template.html")).substitute(
-        version=escape(documents[0]["version"] if documents else "nothing"),
-        told=escape("; ".join(title_of(document) for document in documents)) + ".",
-        package=__version__,
-        css=_packaged("sqlinterp.reports", "page.css").strip(),
-        script=_packaged("sqlinterp.reports", "page.js").strip(),
-        tiles="\n".join(_tiles(documents)),
-        links="\n".join(f'<a href="#{_anchor(t)}">{escape(t)}</a>' for t in told),
-        sections="\n".join(
-            f'<section id="{_anchor(title)}">\n<h2>{escape(title)}</h2>\n{body}\n</section>'
-            for title, body in told.items()
-        ),
+    version = documents[0]["version"] if documents else "nothing"
+    titles = "; ".join(title_of(document) for document in documents)
+    return framed(
+        f"Fidelity of {version}",
+        f"{titles}. Written by sqlinterp {__version__}.",
+        _FOOTER,
+        _tiles(documents),
+        [(_anchor(title), title, body) for title, body in told.items()],
     )
-
-
-def _packaged(package: str, name: str) -> str:
-    return package_files(package).joinpath(name).read_text(encoding="utf-8")
 
 
 def _anchor(title: str) -> str:
     return title.lower().replace(" ", "-")
 
 
-def _tiles(documents: Sequence[Row]) -> list[str]:
+def _tiles(documents: Sequence[Row]) -> list[Tile]:
     failing = sum(row["verdict"] == FAIL for d in documents for row in d["regions"])
-    tiles = []
+    tiles: list[Tile] = []
     for document in documents:
         name, total = title_of(document), document["all"]
         tiles += [
-            (f"{name}: within the bar", within(total), False),
-            (f"{name}: mean error", percent(total["mape"]), False),
-            (f"{name}: answered of {total['n_truth']}", number(total["n_answered"]), False),
+            (within(total), f"{name}: within the bar", False),
+            (percent(total["mape"]), f"{name}: mean error", False),
+            (number(total["n_answered"]), f"{name}: answered of {total['n_truth']}", False),
         ]
-    tiles.append(("regions that fail", number(failing), failing > 0))
-    return [
-        f"<li{' class=' + chr(34) + 'bad' + chr(34) if is_bad else ''}><b>{escape(value)}</b>"
-        f"<span>{escape(name)}</span></li>"
-        for name, value, is_bad in tiles
-    ]
-
-
-def _charts(drawn: Charts) -> str:
-    if not drawn.charts:
-        return ""
-    kind = "charts single" if len(drawn.charts) == 1 else "charts"
-    note = f'\n<p class="meta">{escape(drawn.note)}</p>' if drawn.note else ""
-    return f'<div class="{kind}">\n{"".join(map(_figure, drawn.charts))}</div>{note}'
-
-
-def _figure(chart: Chart) -> str:
-    return f"<figure><figcaption>{escape(chart.caption)}</figcaption>\n{chart.svg}</figure>\n"
+    tiles.append((number(failing), "regions that fail", failing > 0))
+    return tiles
 
 
 def _table(name: str, title: str, columns: Sequence[str], rows: list[Row], total: int) -> str:
@@ -123,7 +104,7 @@ def _regions(runs: Sequence[Run], documents: Sequence[Row]) -> str:
         for row in document["regions"]
     ]  # fmt: skip
     table = _table("regions", "Figures by kernel and region", columns, rows, len(rows))
-    return _charts(charts_of("region", runs, documents, region_chart)) + "\n" + table
+    return charts_html(charts_of("region", runs, documents, region_chart)) + "\n" + table
 
 
 def _compared(runs: Sequence[Run], documents: Sequence[Row]) -> str:
@@ -133,7 +114,7 @@ def _compared(runs: Sequence[Run], documents: Sequence[Row]) -> str:
     if not rows:
         return ""
     table = _table("compared", "Both sides on the same probes", columns, rows, len(rows))
-    return _charts(charts_of("compared", runs, documents, compared_chart)) + "\n" + table
+    return charts_html(charts_of("compared", runs, documents, compared_chart)) + "\n" + table
 
 
 def _failures(documents: Sequence[Row]) -> str:

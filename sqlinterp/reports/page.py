@@ -1,17 +1,23 @@
-"""The page: header, sections with charts and tables, and the packaged style and script."""
+"""The page of the report: its sections with charts and tables."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from html import escape
-from importlib.resources import files as package_files
-from string import Template
 
 from sqlinterp.reports.cells import number, table_html
 from sqlinterp.reports.data import Result
 from sqlinterp.reports.drawing import Charts
+from sqlinterp.reports.frame import Tile, charts_html, framed
 from sqlinterp.reports.sections import SECTIONS, Section
 from sqlinterp.version import __version__
+
+_NOTHING_DRAWN = '<p class="empty">There is nothing to draw.</p>'
+_FOOTER = (
+    "Every table is beside this page as a CSV file with all of its rows. A table is sorted by "
+    "its headings; rows without a value stay at the end. A kernel that is looked up in "
+    "several ways has its points once for each."
+)
 
 
 def page_html(
@@ -34,22 +40,13 @@ def page_html(
     labels : mapping
         Short names of version keys.
     """
-    sections = (_section(section, tables, charts, labels) for section in SECTIONS)
-    links = (f'<a href="#{s.anchor}">{escape(s.title)}</a>' for s in SECTIONS)
-    return Template(_packaged("page_template.html")).substitute(
-        database=escape(database),
-        when=escape(when),
-        version=__version__,
-        css=_packaged("page.css").strip(),
-        script=_packaged("page.js").strip(),
-        tiles="\n".join(_tiles(tables)),
-        links="\n".join(links),
-        sections="\n".join(sections),
+    return framed(
+        f"Coverage of {database}",
+        f"Written {when} by sqlinterp {__version__}.",
+        _FOOTER,
+        _tiles(tables),
+        [(s.anchor, s.title, _section(s, tables, charts, labels)) for s in SECTIONS],
     )
-
-
-def _packaged(name: str) -> str:
-    return package_files("sqlinterp.reports").joinpath(name).read_text(encoding="utf-8")
 
 
 def _section(
@@ -58,30 +55,14 @@ def _section(
     charts: Mapping[str, Charts],
     labels: Mapping[str, str],
 ) -> str:
-    parts = [
-        f'<section id="{section.anchor}">',
-        f"<h2>{escape(section.title)}</h2>",
-        f"<p>{escape(section.intro)}</p>",
-    ]
+    parts = [f"<p>{escape(section.intro)}</p>"]
     if section.figures:
-        parts.append(_charts(charts[section.figures]))
+        parts.append(charts_html(charts[section.figures]) or _NOTHING_DRAWN)
     parts += [table_html(table, tables[table.name], labels) for table in section.tables]
-    return "\n".join([*parts, "</section>"])
+    return "\n".join(parts)
 
 
-def _charts(drawn: Charts) -> str:
-    if not drawn.charts:
-        return '<p class="empty">There is nothing to draw.</p>'
-    kind = "charts single" if len(drawn.charts) == 1 else "charts"
-    figures = "\n".join(
-        f"<figure><figcaption>{escape(chart.caption)}</figcaption>\n{chart.svg}</figure>"
-        for chart in drawn.charts
-    )
-    note = f'\n<p class="meta">{escape(drawn.note)}</p>' if drawn.note else ""
-    return f'<div class="{kind}">\n{figures}\n</div>{note}'
-
-
-def _tiles(tables: Mapping[str, Result]) -> Sequence[str]:
+def _tiles(tables: Mapping[str, Result]) -> list[Tile]:
     versions, health = tables["versions"], tables["file_health"]
     sums = {
         name: sum(row[place] for row in versions.rows)
@@ -98,8 +79,4 @@ def _tiles(tables: Mapping[str, Result]) -> Sequence[str]:
         ("rows without latency", sums["rows_without_latency"], False),
         ("conflicting duplicates", tables["conflicts"].total, False),
     )
-    return [
-        f"<li{' class=' + chr(34) + 'bad' + chr(34) if is_bad else ''}><b>{number(value)}</b>"
-        f"<span>{escape(name)}</span></li>"
-        for name, value, is_bad in figures
-    ]
+    return [(number(value), name, is_bad) for name, value, is_bad in figures]
