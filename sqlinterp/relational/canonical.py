@@ -39,21 +39,18 @@ TARGET_KEY = {
     "distance": "INTEGER",
     "is_unique": "BOOLEAN",
 }
+PLACE = {
+    **{f"axis_{axis}": "DOUBLE" for axis in (1, 2, 3, 4)},
+    **{f"varies_{axis}": "BOOLEAN" for axis in (1, 2, 3, 4)},
+    "refuses_conflicts": "BOOLEAN",
+}
 TARGET_PLACE = {
     "place_id": "BIGINT",
     "target_id": "BIGINT",
     "position": "INTEGER",
     "distance": "INTEGER",
     "regime_id": "INTEGER",
-    "axis_1": "DOUBLE",
-    "axis_2": "DOUBLE",
-    "axis_3": "DOUBLE",
-    "axis_4": "DOUBLE",
-    "varies_1": "BOOLEAN",
-    "varies_2": "BOOLEAN",
-    "varies_3": "BOOLEAN",
-    "varies_4": "BOOLEAN",
-    "refuses_conflicts": "BOOLEAN",
+    **PLACE,
     "is_consensus": "BOOLEAN",
 }
 INPUTS = {"target_key": TARGET_KEY, "target_place": TARGET_PLACE}

@@ -20,6 +20,7 @@ from sqlinterp.certified_cell import NearestQuestion, SupportQuestion
 from sqlinterp.lookup.boxes import Box, Corner
 from sqlinterp.lookup.evaluation import evaluate
 from sqlinterp.lookup.placement import CloudRequest, Placement, Solution
+from sqlinterp.relational.canonical import PLACE
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -32,15 +33,7 @@ Places = NDArray[np.int64]
 CELL_PLACE = {
     "place_id": "BIGINT",
     "regime_id": "INTEGER",
-    "axis_1": "DOUBLE",
-    "axis_2": "DOUBLE",
-    "axis_3": "DOUBLE",
-    "axis_4": "DOUBLE",
-    "varies_1": "BOOLEAN",
-    "varies_2": "BOOLEAN",
-    "varies_3": "BOOLEAN",
-    "varies_4": "BOOLEAN",
-    "refuses_conflicts": "BOOLEAN",
+    **PLACE,
     "max_dim": "INTEGER",
     "method": "VARCHAR",
     "rank_limit": "INTEGER",

@@ -88,17 +88,18 @@ def run_scenario(scenario: dict[str, Any], folder: Path) -> list[Case]:
             database, "device/backend/version", disable_interpolation=disabled,
             aggregation="reference", **context,
         ) as opened:  # fmt: skip
+            alone = []
             for number, query in enumerate(scenario["queries"]):
                 try:
                     answer = opened.lookup(query["op"])
                 except SqlinterpError:
                     answer = None
                 plan_dispatch = opened.dispatch_of(query["op"])
-                cases.append(
+                alone.append(
                     Case(scenario["name"], number, query["op"], kind, query["expected"][kind],
                          query["notes"] or [], answer, plan_dispatch)
                 )  # fmt: skip
-            cases += _asked_together(opened, [cases.pop() for _ in scenario["queries"]][::-1])
+            cases += _asked_together(opened, alone)
     return cases
 
 
