@@ -14,7 +14,8 @@ from sqlinterp.errors import DatabaseError, UsageError
 from sqlinterp.locks import check_regular
 
 DEFAULT_FILE = "profiling.duckdb"
-_ROW_GROUP_SIZE = 8192
+_ROW_GROUP_SIZE = 32768
+_BLOCK_SIZE = 65536
 _IN_MEMORY = ":memory:"
 _SIGNS_OF_DAMAGE = ("Corrupt database file", "Could not read enough bytes", "Failed to deserialize")
 _LOCKED_DOWN: dict[str, Any] = {
@@ -47,8 +48,11 @@ def connect_writer(path: Path, name: Path | None = None) -> duckdb.DuckDBPyConne
     DatabaseError
         If the file is no DuckDB database, is locked by another process, or cannot be created.
     """
-    # Small row groups let a lookup skip all but one block of a sorted table.
-    connection = _attach(path, f"row_group_size {_ROW_GROUP_SIZE}", name=name)
+    option = f"row_group_size {_ROW_GROUP_SIZE}"
+    if not path.exists():
+        # Small blocks let a lookup read little of a sorted table; a file keeps those it began with.
+        option += f", block_size {_BLOCK_SIZE}"
+    connection = _attach(path, option, name=name)
     if str(path) != _IN_MEMORY:
         # By default, what does not fit into memory goes to the working directory.
         connection.execute("set temp_directory = $folder", {"folder": f"{path}.tmp"})

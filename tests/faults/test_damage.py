@@ -133,7 +133,7 @@ def test_a_flipped_byte_is_noticed_or_does_not_matter(database: Path, tmp_path: 
 def damage(database: Path) -> None:
     """Flip one byte of every block, in the file as it is."""
     with database.open("r+b") as file:
-        for block in range(12_288 + 100, database.stat().st_size, 262_144):
+        for block in range(12_288 + 100, database.stat().st_size, 65_536):
             file.seek(block)
             byte = file.read(1)[0]
             file.seek(block)
