@@ -21,14 +21,15 @@ with groups as (
     left join kernel_trait using (kernel_type)
     where cut = 0 or cut < len(operand_shapes)
 ), forms as (
-    select *, bare_shapes(shapes) as bare, '|' || array_to_string(dtypes, ';') || place as suffix,
+    select *, bare_shapes(shapes) as bare, padded_sizes(bare) as padded, size_class(padded) as class,
+        '|' || array_to_string(dtypes, ';') || place as suffix,
         '|~' || array_to_string(list_transform(dtypes, lambda dtype: if(dtype = 'FLOAT', 'DT_BF16', dtype)), ';') || place
             as loose_suffix
     from operands
 ), keyed_forms as (
     select *, shapes::varchar as plain_key, bare::varchar as bare_key,
-        case when bare = shapes then [padded_sizes(shapes)::varchar]
-            else list_distinct([padded_sizes(shapes)::varchar, padded_sizes(bare)::varchar,
+        case when bare = shapes then [padded::varchar]
+            else list_distinct([padded_sizes(shapes)::varchar, padded::varchar,
                 padded_sizes([bare[1]] || shapes[2:])::varchar, padded_sizes([shapes[1]] || bare[2:])::varchar])
             end as padded_keys,
         unnest(if(is_relaxed, [suffix, loose_suffix], [suffix])) as key_suffix
@@ -41,6 +42,6 @@ with groups as (
     from keyed_forms
 )
 select file_id, form.key || key_suffix as match_key, form.is_bare, mean_us, median_us, min_us, first_us, max_us,
-    measurement_count, latency_rank, latency_column, signature_id, row_id, line_number
+    measurement_count, latency_rank, latency_column, signature_id, row_id, line_number, class
 from keys
-order by file_id, match_key, row_id
+order by file_id, class, match_key, row_id

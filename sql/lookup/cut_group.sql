@@ -22,14 +22,15 @@ with wanted as (
     from groups as g join (select row_id, operand_shapes, operand_dtypes, operand_gaps from measurement) using (row_id)
     left join kernel_trait using (kernel_type)
 ), forms as (
-    select *, bare_shapes(shapes) as bare, '|' || array_to_string(dtypes, ';') || place as suffix,
+    select *, bare_shapes(shapes) as bare, padded_sizes(bare) as padded, size_class(padded) as class,
+        '|' || array_to_string(dtypes, ';') || place as suffix,
         '|~' || array_to_string(list_transform(dtypes, lambda dtype: if(dtype = 'FLOAT', 'DT_BF16', dtype)), ';') || place
             as loose_suffix
     from operands
 ), keyed_forms as (
     select *, shapes::varchar as plain_key, bare::varchar as bare_key,
-        case when bare = shapes then [padded_sizes(shapes)::varchar]
-            else list_distinct([padded_sizes(shapes)::varchar, padded_sizes(bare)::varchar,
+        case when bare = shapes then [padded::varchar]
+            else list_distinct([padded_sizes(shapes)::varchar, padded::varchar,
                 padded_sizes([bare[1]] || shapes[2:])::varchar, padded_sizes([shapes[1]] || bare[2:])::varchar])
             end as padded_keys,
         unnest(if(is_relaxed, [suffix, loose_suffix], [suffix])) as key_suffix

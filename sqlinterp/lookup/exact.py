@@ -10,8 +10,10 @@ from typing import Any
 
 from sqlinterp.lookup.catalog import Catalog, Trait
 from sqlinterp.lookup.operands import Shape, rearranged, spellings
+from sqlinterp.lookup.padding import padded_matches
 from sqlinterp.lookup.plan import Candidate, Plan
 from sqlinterp.lookup.statements import Statements
+from sqlinterp.lookup.stored_groups import Place, StoredGroups
 
 Row = dict[str, Any]
 Shapes = tuple[Shape, ...]
@@ -41,7 +43,7 @@ class Wish:
         return self.candidate.kernel.file_id or 0
 
 
-Place = tuple[int, str, int]  # file, key, operands that count where keys are not stored
+Form = tuple[str, str, int, str | None]
 
 # Column of the key statement, rule, match quality, and the trait that a kernel needs for it.
 # The keys of transposable kernels start with a letter, so that no other kernel has them.
@@ -55,16 +57,17 @@ _FOLDED = (
     ("merged", "merge_last_dims", 1, "is_merged"),
     ("swapped", "singleton_axis_transpose", 1, "is_swapped"),
 )
+_UNPADDED = (*_PLAIN, *_FOLDED)
 _PADDED = (
     ("padded", "padding", 2, None),
-    ("flattened", "padding", 2, "is_flattened"),
-    ("merged", "padding", 2, "is_merged"),
+    ("padded_flattened", "padding", 2, "is_flattened"),
+    ("padded_merged", "padding", 2, "is_merged"),
 )
 
 
 def tried_rules(trait: Trait) -> list[str]:
     """Return the names of the rules by which rows of a kernel are compared, best match first."""
-    forms = [*_PLAIN, *_FOLDED, *_PADDED]
+    forms = [*_UNPADDED, *_PADDED]
     skipped = () if trait.is_transposable else ("transpose",)
     named = [rule for _, rule, _, needed in forms if needed is None or getattr(trait, needed)]
     return [rule for rule in dict.fromkeys(named) if rule not in skipped]
@@ -75,6 +78,7 @@ class ExactSearch:
 
     def __init__(self, statements: Statements, catalog: Catalog, aggregation: str) -> None:
         self._statements, self._catalog, self._aggregation = statements, catalog, aggregation
+        self._store = StoredGroups(statements, aggregation)
 
     def find(self, plans: Mapping[int, Plan]) -> dict[int, Row]:
         """Return the best matching group of each plan that has one, by plan number.
@@ -84,12 +88,21 @@ class ExactSearch:
         when the kernel demands one latency per semantic key and there are several.
         """
         wishes = [wish for number, plan in plans.items() for wish in self._wishes(number, plan)]
-        found = self.best(plans, self._unpadded(wishes))
-        open_numbers = {n for n, plan in plans.items() if n not in found and _may_be_padded(plan)}
-        missing = [wish for wish in wishes if wish.number in open_numbers]
+        keys = self.keys_of(wishes)
+        found = self.best(plans, list(filter(_counts, self._matches(wishes, keys, _UNPADDED))))
+        missing = [
+            wish
+            for wish in wishes
+            if wish.number not in found and _may_be_padded(plans[wish.number])
+        ]
         if missing:
-            found.update(self.best(plans, self._padded(missing)))
+            found.update(self.best(plans, self.padded(missing, keys)))
         return found
+
+    def padded(self, wishes: list[Wish], keys: Mapping[Shapes, Row]) -> list[Row]:
+        """Return the groups that targets pad, with the ratio of their sizes."""
+        candidates = self._matches(wishes, keys, _PADDED)
+        return padded_matches(self._statements, candidates, self._store.plain_keys())
 
     def _wishes(self, number: int, plan: Plan) -> Iterator[Wish]:
         for candidate in plan.candidates:
@@ -109,73 +122,42 @@ class ExactSearch:
         is_stored = (candidate.kernel.file_id, limit) in self._catalog.stored_cuts
         return [("", 0), ("#cut", 0 if is_stored else limit)]
 
-    def _unpadded(self, wishes: list[Wish]) -> list[Row]:
-        matches = self._matches(wishes, "lookup.operand_key", _PLAIN)
-        folded = [wish for wish in wishes if wish.trait.is_folded]
-        matches += self._matches(folded, "lookup.operand_key_folded", _FOLDED)
-        return [m for m in matches if m["rule"] == "batch_strip" or not m["is_bare"]]
+    def keys_of(self, wishes: Iterable[Wish]) -> dict[Shapes, Row]:
+        """Return the keys of all forms of the wishes' operands, and their size class."""
+        wished = list(wishes)
+        keys = self._forms("lookup.operand_key", dict.fromkeys(w.shapes for w in wished))
+        folded = dict.fromkeys(w.shapes for w in wished if w.trait.is_folded)
+        for shapes, forms in self._forms("lookup.operand_key_folded", folded).items():
+            keys[shapes] = {**keys[shapes], **forms, "size_class": None}
+        return keys
+
+    def _forms(self, query: str, wanted: Iterable[Shapes]) -> dict[Shapes, Row]:
+        shapes = list(wanted)
+        if not shapes:
+            return {}
+        rows = self._statements.evaluate(query, operands=json.dumps(shapes))
+        return dict(zip(shapes, rows, strict=True))
 
     def _matches(
-        self, wishes: list[Wish], query: str, forms: Iterable[tuple[str, str, int, str | None]]
+        self, wishes: list[Wish], keys: Mapping[Shapes, Row], forms: Iterable[Form]
     ) -> list[Row]:
         """Return the groups under the keys of the wishes, each with rule, quality and kernel."""
-        if not wishes:
-            return []
-        shapes = list(dict.fromkeys(wish.shapes for wish in wishes))
-        rows = self._statements.evaluate(query, operands=json.dumps(shapes))
-        keys_of = dict(zip(shapes, rows, strict=True))
         wanted: dict[Place, list[tuple[Wish, str, int]]] = defaultdict(list)
+        classes = set()
         for wish in wishes:
-            keys = keys_of[wish.shapes]
+            own = keys[wish.shapes]
+            classes.add(own["size_class"])
             for column, rule, quality, needed in forms:
                 if needed is None or getattr(wish.trait, needed):
-                    place = (wish.file_id, keys[column] + wish.suffix, wish.cut)
+                    place = (wish.file_id, own[column] + wish.suffix, wish.cut)
                     wanted[place].append((wish, rule, quality))
+        only_class = classes.pop() if len(classes) == 1 else None
         return [
             {**group, "id": wish.number, "position": wish.candidate.position, "rule": rule,
-             "distance": wish.distance, "quality": quality, "shapes": wish.shapes}
-            for place, group in self._groups(wanted)
+             "distance": wish.distance, "quality": quality, "wish": wish}
+            for place, group in self._store.at(wanted, only_class)
             for wish, rule, quality in wanted[place]
         ]  # fmt: skip
-
-    def _groups(self, places: Iterable[Place]) -> Iterator[tuple[Place, Row]]:
-        """Return the groups at the places: by their stored keys, else by keys made on the fly."""
-        stored = [place for place in places if place[2] == 0]
-        for row in self._run("lookup.keyed_group", stored):
-            yield (row["file_id"], row["match_key"], 0), row
-        cut = [place for place in places if place[2] > 0]
-        if cut:
-            limits = [limit for _, _, limit in cut]
-            for row in self._run("lookup.cut_group", cut, limits=limits):
-                yield (row["file_id"], row["match_key"], row["input_limit"]), row
-
-    def _run(self, query: str, places: list[Place], **parameters: list[int]) -> list[Row]:
-        return self._statements.run(
-            query,
-            file_ids=[file_id for file_id, _, _ in places],
-            keys=[key for _, key, _ in places],
-            aggregation=self._aggregation,
-            **parameters,
-        )
-
-    def _padded(self, wishes: list[Wish]) -> list[Row]:
-        """Return the groups that the targets pad; the dims of each candidate decide in SQL."""
-        candidates = self._matches(wishes, "lookup.operand_key_padded", _PADDED)
-        if not candidates:
-            return []
-        keys = ("id", "position", "distance", "latency_rank", "signature_id", "row_id", "shapes")
-        groups = {
-            (row["id"], row["position"], row["distance"], row["row_id"]): row for row in candidates
-        }
-        asked = [{key: row[key] for key in keys} for row in groups.values()]
-        matches = self._statements.run(
-            "alignments=lookup.alignment", "slots=lookup.aligned_slot",
-            "matches=lookup.padded_match", candidates=json.dumps(asked),
-        )  # fmt: skip
-        return [
-            {**groups[row["id"], row["position"], row["distance"], row["row_id"]], **row}
-            for row in matches
-        ]
 
     def best(self, plans: Mapping[int, Plan], matches: list[Row]) -> dict[int, Row]:
         """Return the best match of each plan, in the order of :meth:`_order`."""
@@ -195,6 +177,11 @@ class ExactSearch:
         """Match quality, padding, dtype, kernel, latency column, content (place for ``first``)."""
         content = row["row_id"] if self._aggregation == "first" else row["signature_id"]
         return (*_tie(row), content, row["rule"])
+
+
+def _counts(match: Row) -> bool:
+    """Whether a match counts: a leading 1 is taken off by one rule only."""
+    return match["rule"] == "batch_strip" or not match["is_bare"]
 
 
 def _tie(row: Row) -> tuple[Any, ...]:

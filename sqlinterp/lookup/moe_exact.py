@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any
 
-from sqlinterp.lookup.exact import ExactSearch, Wish
+from sqlinterp.lookup.exact import ExactSearch, Form, Shapes, Wish
 from sqlinterp.lookup.services import Services
 
 Row = dict[str, Any]
@@ -23,10 +23,10 @@ class MoeExactSearch(ExactSearch):
         self._ep_size = services.context.ep_size
 
     def _matches(
-        self, wishes: list[Wish], query: str, forms: Iterable[tuple[str, str, int, str | None]]
+        self, wishes: list[Wish], keys: Mapping[Shapes, Row], forms: Iterable[Form]
     ) -> list[Row]:
         """Return the groups of the right size; rows tell ``ep_size`` and if it is recorded."""
-        matches = super()._matches(wishes, query, forms)
+        matches = super()._matches(wishes, keys, forms)
         if not matches:
             return []
         found = self._statements.run(

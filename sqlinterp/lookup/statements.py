@@ -25,11 +25,26 @@ class Statements:
 
     def run(self, *steps: str, **parameters: Any) -> list[dict[str, Any]]:
         """Run a query, or the named steps of a composed one, and return its rows."""
+        return self._logged(steps, parameters, rows(self._executed(steps, parameters)))
+
+    def fetch(self, *steps: str, **parameters: Any) -> tuple[list[str], list[tuple[Any, ...]]]:
+        """Run a query like :meth:`run`; return the names of its columns and its rows as tuples."""
+        cursor = self._executed(steps, parameters)
+        columns = [column[0] for column in cursor.description or []]
+        found = cursor.fetchall()
+        if self.log is not None:
+            named = [dict(zip(columns, row, strict=True)) for row in found]
+            self._logged(steps, parameters, named)
+        return columns, found
+
+    def _executed(
+        self, steps: tuple[str, ...], parameters: Mapping[str, Any]
+    ) -> duckdb.DuckDBPyConnection:
         statement = self._parsed.get(steps)
         if statement is None:
             statement = self._cursor.extract_statements(_text(steps))[0]
             self._parsed[steps] = statement
-        return self._logged(steps, parameters, rows(self._cursor.execute(statement, parameters)))
+        return self._cursor.execute(statement, parameters)
 
     def evaluate(self, *steps: str, **texts: str) -> list[dict[str, Any]]:
         """Run a query that reads no table and whose parameters are texts.

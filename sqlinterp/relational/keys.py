@@ -2,27 +2,25 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from sqlinterp.lookup.catalog import Catalog
 from sqlinterp.lookup.exact import (
-    _FOLDED,
-    _PLAIN,
+    _UNPADDED,
     ExactSearch,
-    Place,
     Row,
+    Shapes,
     Wish,
     _may_be_padded,
 )
 from sqlinterp.lookup.plan import Plan
 from sqlinterp.lookup.statements import Statements
+from sqlinterp.lookup.stored_groups import Place, StoredGroups
 from sqlinterp.relational.backend import Backend, Relation
 from sqlinterp.relational.canonical import TARGET_KEY
 
 Key = tuple[Any, ...]
-_Forms = Iterable[tuple[str, str, int, str | None]]
 
 
 class RelationalExact(ExactSearch):
@@ -38,6 +36,7 @@ class RelationalExact(ExactSearch):
     ) -> None:
         super().__init__(statements, catalog, aggregation)
         self._backend = backend
+        self._store = _EngineGroups(statements, aggregation, backend)
 
     def find(self, plans: Mapping[int, Plan]) -> dict[int, Row]:
         """Return the best matching group of each plan that has one, as the base class does."""
@@ -52,7 +51,7 @@ class RelationalExact(ExactSearch):
             if wish.number not in found and _may_be_padded(plans[wish.number])
         ]
         if missing:
-            found.update(self.best(plans, self._padded(missing)))
+            found.update(self.best(plans, self.padded(missing, self.keys_of(missing))))
         return found
 
     def _answers(self, wishes: list[Wish]) -> dict[int, Row]:
@@ -64,38 +63,35 @@ class RelationalExact(ExactSearch):
 
     def target_keys(self, wishes: list[Wish]) -> Relation:
         """Return the keys under which rows would match the wishes without padding."""
-        folded = [wish for wish in wishes if wish.trait.is_folded]
+        keys = self.keys_of(wishes)
+        found = dict.fromkeys(key for wish in wishes for key in _target_keys(wish, keys))
+        return Relation(TARGET_KEY, list(found))
+
+
+class _EngineGroups(StoredGroups):
+    """Groups under stored keys from another engine; those made on the fly from the connection."""
+
+    def __init__(self, statements: Statements, aggregation: str, backend: Backend) -> None:
+        super().__init__(statements, aggregation)
+        self._backend = backend
+
+    def stored(self, places: list[Place], size_class: int | None) -> Iterator[tuple[Place, Row]]:
+        """Yield the groups under stored keys."""
         keys = [
-            *self._keyed(wishes, "lookup.operand_key", _PLAIN),
-            *self._keyed(folded, "lookup.operand_key_folded", _FOLDED),
+            (number, 0, file_id, key, "batch_strip", 0, 0, False)
+            for number, (file_id, key, _) in enumerate(places)
         ]
-        return Relation(TARGET_KEY, list(dict.fromkeys(keys)))
+        relation = Relation(TARGET_KEY, keys)
+        for row in self._backend.run("key_groups", self._aggregation, target_key=relation):
+            yield places[row["target_id"]], row
 
-    def _keyed(self, wishes: list[Wish], query: str, forms: _Forms) -> Iterator[Key]:
-        shapes = list(dict.fromkeys(wish.shapes for wish in wishes))
-        rows = self._statements.run(query, operands=json.dumps(shapes)) if shapes else []
-        keys_of = dict(zip(shapes, rows, strict=True))
-        for wish in wishes:
-            for column, rule, quality, needed in forms:
-                if needed is None or getattr(wish.trait, needed):
-                    candidate, key = wish.candidate, keys_of[wish.shapes][column] + wish.suffix
-                    yield (
-                        wish.number, candidate.position, wish.file_id, key, rule, quality,
-                        wish.distance, candidate.is_unique,
-                    )  # fmt: skip
 
-    def _groups(self, places: Iterable[Place]) -> Iterator[tuple[Place, Row]]:
-        """Return the groups at the places, those under stored keys from the engine."""
-        listed = list(places)
-        stored = [place for place in listed if place[2] == 0]
-        if stored:
-            keys = [
-                (number, 0, file_id, key, "batch_strip", 0, 0, False)
-                for number, (file_id, key, _) in enumerate(stored)
-            ]
-            relation = Relation(TARGET_KEY, keys)
-            for row in self._backend.run("key_groups", self._aggregation, target_key=relation):
-                yield stored[row["target_id"]], row
-        cut = [place for place in listed if place[2] > 0]
-        if cut:
-            yield from super()._groups(cut)
+def _target_keys(wish: Wish, keys: Mapping[Shapes, Row]) -> Iterator[Key]:
+    """Return the rows of the relation of keys that one wish makes."""
+    for column, rule, quality, needed in _UNPADDED:
+        if needed is None or getattr(wish.trait, needed):
+            yield (
+                wish.number, wish.candidate.position, wish.file_id,
+                keys[wish.shapes][column] + wish.suffix, rule, quality, wish.distance,
+                wish.candidate.is_unique,
+            )  # fmt: skip
