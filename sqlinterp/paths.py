@@ -59,6 +59,11 @@ class Path:
         return ratio * ratio if is_root else ratio
 
     @property
+    def has_keyed_regimes(self) -> bool:
+        """Whether the regimes of a target are those with its own key."""
+        return self.regime_steps[0].endswith("=lookup.target_regime")
+
+    @property
     def query(self) -> str:
         """Name of the query that places cells on the axes."""
         return f"paths.{self.name}"

@@ -5,6 +5,5 @@ select p.item_id, p.axis_1, p.axis_2, p.axis_3, p.axis_4, p.reason, p.regime_key
     r.measurement_count, r.input_formats, r.output_dtypes, r.latency_ranks
 from placed as p left join regime as r
     on r.file_id = p.file_id and r.path = $path and r.input_limit = p.input_limit and r.regime_key = p.regime_key
-        and (p.output_dtypes = '' or starts_with(r.output_dtypes || ';', p.output_dtypes || ';')
-            or starts_with(p.output_dtypes || ';', r.output_dtypes || if(r.output_dtypes = '', '', ';')))
+        and outputs_agree(p.output_dtypes, r.output_dtypes)
 order by p.item_id, r.regime_id

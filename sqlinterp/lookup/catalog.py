@@ -61,6 +61,18 @@ class MappedOperator:
     fields: dict[str, Any]
 
 
+class Kept(dict[Any, Any]):
+    """What lookups have asked already and need not ask again; it forgets all when it is full."""
+
+    most = 10_000
+
+    def update(self, *others: Any, **more: Any) -> None:
+        """Keep more."""
+        if len(self) > self.most:
+            self.clear()
+        super().update(*others, **more)
+
+
 class Catalog:
     """Mapping, files, kernel families, dtype names and policies of one version."""
 
@@ -102,6 +114,7 @@ class Catalog:
         )
         self.quantiles = _quantiles(cursor, self.version_id)
         self.effective_policies: dict[tuple[str, str, str, str | None], Policy] = {}
+        self.kept_regimes = Kept()
 
     def file(self, kernel: str) -> KernelFile:
         """Return the CSV of a kernel; collectives are looked for in the shared folder first."""

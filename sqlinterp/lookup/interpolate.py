@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import json
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from operator import itemgetter
 from typing import Any
 
 from sqlinterp.lookup.catalog import Catalog
@@ -18,6 +19,9 @@ from sqlinterp.lookup.statements import Statements
 from sqlinterp.paths import Path
 
 Row = dict[str, Any]
+# What decides to which regimes a target belongs, and what a target has of its own.
+_REGIME_FIELDS = ("file_id", "input_limit", "regime_key", "output_dtypes")
+_TARGET_FIELDS = ("item_id", "axis_1", "axis_2", "axis_3", "axis_4", "reason")
 STAGES: tuple[type[Solver], ...] = (Solver, Extrapolator)
 
 
@@ -128,9 +132,44 @@ class InterpolationSearch:
         place = (f"cells={path.target_cells}", f"placed={path.query}")
         if not statements.is_short(targets):
             return statements.run(*place, *path.regime_steps, targets=targets, path=path.name)
-        placed = json.dumps(statements.evaluate(*place, targets=targets))
+        placed = sorted(statements.evaluate(*place, targets=targets), key=itemgetter("item_id"))
+        if path.has_keyed_regimes:
+            return self._known_regimes(path, placed)
+        return self._matched(path, placed)
+
+    def _matched(self, path: Path, placed: list[Row]) -> list[Row]:
+        """Return placed targets with each regime that they belong to."""
         steps = ("placed=lookup.placed_target", *path.regime_steps)
-        return statements.run(*steps, placed=placed, path=path.name)
+        return self._statements.run(*steps, placed=json.dumps(placed), path=path.name)
+
+    def _known_regimes(self, path: Path, placed: list[Row]) -> list[Row]:
+        """Return the same where the key of a target decides, asking for each key only once."""
+        kept = self._catalog.kept_regimes
+        keys = [(path.name, *map(row.get, _REGIME_FIELDS)) for row in placed]
+        known = {key: found for key in keys if (found := kept.get(key)) is not None}
+        unknown = {key: row for key, row in zip(keys, placed, strict=True) if key not in known}
+        if unknown:
+            found = dict(zip(unknown, self._regimes_of(path, unknown), strict=True))
+            kept.update(found)
+            known.update(found)
+        return [
+            {**{name: row[name] for name in _TARGET_FIELDS}, **regime}
+            for key, row in zip(keys, placed, strict=True)
+            for regime in known[key]
+        ]
+
+    def _regimes_of(self, path: Path, placed: Mapping[Any, Row]) -> Iterable[list[Row]]:
+        """Return the regimes of each placed target, by key, without what is the target's own."""
+        if len(placed) == 1 and len(path.regime_steps) == 1:
+            [key] = placed
+            asked = dict(zip(("path", *_REGIME_FIELDS), key, strict=True))
+            return [self._statements.run("lookup.regime_of_one", **asked)]
+        targets = [{**row, "item_id": number} for number, row in enumerate(placed.values())]
+        found: dict[int, list[Row]] = {number: [] for number in range(len(targets))}
+        for row in self._matched(path, targets):
+            fields = {name: row[name] for name in row if name not in _TARGET_FIELDS}
+            found[row["item_id"]].append(fields)
+        return found.values()
 
     def _spellings(self, target: Target, path: Path) -> list[tuple[int, Operands]]:
         """Return the operands as they are, without gaps, and with FLOAT16 read as DT_BF16."""
