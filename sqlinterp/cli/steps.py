@@ -11,7 +11,7 @@ from sqlinterp.lookup.statements import Step
 
 Row = dict[str, Any]
 Column = tuple[str, Callable[[Row], Any]]
-_WORDS = ("rule", "formats", "reason", "box", "CSV column", "kernel")
+_WORDS = ("rule", "formats", "reason", "box", "measured around", "CSV column", "kernel")
 _MOST_ROWS = 6
 
 
@@ -42,6 +42,8 @@ def _columns(plan: Plan) -> list[Column]:
         ("formats", _field("input_formats")),
         ("reason", _field("reason")),
         ("box", lambda row: _box(names, row)),
+        ("measured around", lambda row: _octant(names, row)),
+        ("points", lambda row: row["point_count"] if "s_1" in row else None),
         ("CSV column", _field("latency_column")),
         ("latency us", lambda row: microseconds(row.get("latency_us"))),
         ("line", lambda row: row.get("line_number", row.get("first_line_number"))),
@@ -69,3 +71,14 @@ def _box(names: Sequence[str], row: Row) -> str:
             ends = ["?" if side is None else as_text(side) for side in (low, high)]
             sides.append(f"{name}:{ends[0]}..{ends[1]}")
     return ",".join(sides)
+
+
+def _octant(names: Sequence[str], row: Row) -> str:
+    """Return what was measured on one side of a target, as the extent along each axis."""
+    if "s_1" not in row:
+        return ""
+    extents = []
+    for i, name in enumerate(names, start=1):
+        low, high = as_text(row[f"min_{i}"]), as_text(row[f"max_{i}"])
+        extents.append(f"{name}:{low}" if low == high else f"{name}:{low}..{high}")
+    return ",".join(extents)

@@ -62,6 +62,11 @@ class Box:
             raise ValueError("the box is open")
         return lower, upper
 
+    def has_at_corner(self, point: Corner) -> bool:
+        """Whether every axis value of a point is an end of the box."""
+        ends = zip(point.axes, self.lower, self.upper, strict=True)
+        return all(value in (low, high) for value, low, high in ends)
+
 
 def corner_of(row: Row) -> Corner:
     """Return the point that a row describes."""
@@ -73,6 +78,11 @@ def corner_of(row: Row) -> Corner:
         is_conflicting=row["is_conflicting"],
         spread=row.get("spread", 1.0),
     )
+
+
+def group_row(number: int, group: tuple[int, ...]) -> Row:
+    """Return an axis group as statements take it."""
+    return {"group_id": number, **{f"v_{axis}": axis - 1 in group for axis in AXES}}
 
 
 def read_boxes(rows: Iterable[Row], groups: list[tuple[int, ...]]) -> dict[int, list[Box]]:

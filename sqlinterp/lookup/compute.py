@@ -24,10 +24,8 @@ def compute_plan(plan: Plan, entry: MappedOperator, services: Services) -> Plan:
         return replace(plan, miss_reason="no_tensor_inputs")
     rewritten = rewrite(entry, operands.cut(entry.input_limit), context.tp_size)
     plan = with_kernels(plan, rewritten.kernels, entry, catalog, context)
-    primary = effective_policy()
-    if rewritten.kernels:
-        first = catalog.file(rewritten.kernels[0])
-        primary = kernel_policy(catalog, entry, first, context)
+    first = catalog.file(rewritten.kernels[0]) if rewritten.kernels else None
+    primary = kernel_policy(catalog, entry, first, context) if first else effective_policy()
     is_matmul = bool(entry.kernels) and catalog.trait(entry.kernels[0]).is_matmul
     return replace(
         plan,

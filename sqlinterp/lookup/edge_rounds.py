@@ -6,7 +6,7 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-from sqlinterp.lookup.boxes import AXES, Box, corner_of, read_boxes
+from sqlinterp.lookup.boxes import AXES, Box, corner_of, group_row, read_boxes
 from sqlinterp.lookup.placement import EdgeRequest, Placement, PlaneRequest, ProbeRequest, Survey
 from sqlinterp.lookup.statements import Statements
 from sqlinterp.paths import Path
@@ -78,11 +78,6 @@ class EdgeRounds:
         )
         boxes = read_boxes(rows, groups)
         return {number: boxes.get(number, []) for number in requests}
-
-
-def group_row(number: int, group: tuple[int, ...]) -> Row:
-    """Return an axis group as the neighbours statement takes it."""
-    return {"group_id": number, **{f"v_{axis}": axis - 1 in group for axis in AXES}}
 
 
 def _target(number: int, placement: Placement) -> Row:

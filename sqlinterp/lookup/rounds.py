@@ -8,8 +8,9 @@ from collections.abc import Iterable
 from typing import Any
 
 from sqlinterp.certified_cell import NearestQuestion, SupportQuestion
-from sqlinterp.lookup.boxes import AXES, Box, Corner, corner_of, read_boxes
-from sqlinterp.lookup.edge_rounds import EdgeRounds, group_row
+from sqlinterp.lookup.boxes import AXES, Box, Corner, corner_of, group_row, read_boxes
+from sqlinterp.lookup.edge_rounds import EdgeRounds
+from sqlinterp.lookup.octants import Surroundings, are_neighbours
 from sqlinterp.lookup.placement import BoxRequest, CloudRequest, Request, Solution
 from sqlinterp.lookup.solver import Search, Solver
 from sqlinterp.lookup.statements import Statements
@@ -26,11 +27,12 @@ class Rounds:
     def __init__(self, statements: Statements, path: Path, aggregation: str) -> None:
         self._statements, self._path, self._aggregation = statements, path, aggregation
         self._boxes: dict[tuple[int, int], list[Box]] = {}
+        self._surroundings: dict[int, Surroundings] = {}
 
     def run(self, searches: dict[int, tuple[Solver, Search]]) -> dict[int, Solution | None]:
         """Return the solution of every search by its number, None for those that fail."""
         results: dict[int, Solution | None] = {}
-        self._boxes = {}
+        self._boxes, self._surroundings = {}, {}
         waiting: dict[int, Request] = {}
         for number, (_, search) in searches.items():
             self._advance(number, search, None, waiting, results)
@@ -87,6 +89,10 @@ class Rounds:
         missing = {n: r for n, r in requests.items() if (n, dimension) not in self._boxes}
         if not missing:
             return
+        if len(searches) == 1 and all(are_neighbours(r.placements) for r in missing.values()):
+            for number, request in missing.items():
+                self._boxes[number, dimension] = self._boxes_around(number, request)
+            return
         top = max(searches[number][0].max_dim for number in missing)
         dimensions = range(dimension, top + 1) if len(missing) <= _SMALL_BATCH else [dimension]
         groups = [group for d in dimensions for group in self._path.groups(d)]
@@ -106,6 +112,14 @@ class Rounds:
             for d in dimensions:
                 own = [box for box in found.get(number, []) if len(box.group) == d]
                 self._boxes[number, d] = own
+
+    def _boxes_around(self, number: int, request: BoxRequest) -> list[Box]:
+        """Return the boxes of a single target, for which less has to be planned."""
+        around = self._surroundings.get(number)
+        if around is None:
+            around = Surroundings(self._statements, number, request.placements, self._aggregation)
+            self._surroundings[number] = around
+        return around.boxes(self._path.groups(request.dimension))
 
     def _fetch_clouds(self, requests: dict[int, CloudRequest]) -> dict[int, list[Corner]]:
         kinds: dict[str, list[Row]] = defaultdict(list)

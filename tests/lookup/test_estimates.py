@@ -200,7 +200,7 @@ class TestErrorBar:
         with sqlinterp.open(two) as database:
             _, _, steps = database.trace(matmul_call(*HELD))
         names = [step.steps[-1] for step in steps]
-        assert names.count("lookup.neighbours") == 1 and names[-1] == "lookup.neighbours"
+        assert names.count("lookup.octant") == 1 and names[-1] == "lookup.box_corner"
 
     def test_a_cell_from_zero_is_written_as_json(self, tmp_path: Path) -> None:
         rows = [(0, 64, 32, 1.0), (16, 64, 32, 2.0)]

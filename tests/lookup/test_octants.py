@@ -1,0 +1,131 @@
+"""A single target is bracketed by other statements than many are, and finds the same boxes."""
+
+from __future__ import annotations
+
+import json
+import random
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from databases_for_tests import cursor_of, matmul_call, write_version
+
+import sqlinterp
+from sqlinterp.lookup.boxes import Box, group_row, read_boxes
+from sqlinterp.lookup.octants import Surroundings, are_neighbours
+from sqlinterp.lookup.placement import Placement
+from sqlinterp.lookup.statements import Statements
+from sqlinterp.paths import PATHS
+
+PATH = PATHS["matmul"]
+GROUPS = [group for dimension in (1, 2, 3) for group in PATH.groups(dimension)]
+HEADER = (
+    "Input Shapes,Input Data Types,Input Formats,Output Shapes,Output Data Types,Output Formats,"
+    "Average Duration(us),Profiling Average Duration(us)"
+)
+
+
+def lines(seed: int) -> list[str]:
+    """Points scattered over M, K and N in two formats, some with two latency columns."""
+    chosen = random.Random(seed)
+    found = []
+    for _ in range(120):
+        m, k, n = (chosen.choice((8, 16, 24, 64, 128)) for _ in range(3))
+        latency, other = chosen.choice((("5.5", ""), ("7.25", ""), ("", "6.0")))
+        formats = chosen.choice(("ND;ND", "ND;FRACTAL_NZ"))
+        weight = f"{k},{n}" if formats == "ND;ND" else f"{n // 16 or 1},{k // 16 or 1},16,16"
+        found.append(
+            f'"{m},{k};{weight}",DT_BF16;DT_BF16,{formats},"{m},{n}",DT_BF16,ND,{latency},{other}'
+        )
+    return found
+
+
+@pytest.fixture(scope="module")
+def database(tmp_path_factory: pytest.TempPathFactory) -> Iterator[sqlinterp.ProfilingDatabase]:
+    folder = tmp_path_factory.mktemp("octants")
+    files = {"MatMulV2.csv": [HEADER, *lines(3)]}
+    write_version(folder / "v", files, {"aten.mm.default": "MatMulV2"})
+    sqlinterp.ingest([folder / "v"], folder / "p.duckdb")
+    with sqlinterp.open(folder / "p.duckdb") as opened:
+        yield opened
+
+
+def placed(regime_ids: list[int], axes: tuple[float, ...]) -> list[Placement]:
+    return [Placement(1, regime_id, axes, True, 1, (0,), 0, {}) for regime_id in regime_ids]
+
+
+def of_many(statements: Statements, placements: list[Placement]) -> list[Box]:
+    """The boxes as batches find them."""
+    targets = [
+        {"id": 0, "regime_id": p.regime_id, **{f"t_{i}": p.axes[i - 1] for i in (1, 2, 3, 4)}}
+        for p in placements
+    ]
+    groups = [group_row(number, group) for number, group in enumerate(GROUPS)]
+    rows = statements.run(
+        "lookup.neighbours",
+        targets=json.dumps(targets), groups=json.dumps(groups), aggregation="median",
+    )  # fmt: skip
+    return read_boxes(rows, GROUPS).get(0, [])
+
+
+def test_both_ways_find_the_same_boxes(database: sqlinterp.ProfilingDatabase) -> None:
+    cursor = cursor_of(database)
+    statements = Statements(cursor)
+    ids = [row[0] for row in cursor.execute("select regime_id from regime order by all").fetchall()]
+    columns = {
+        row[0] for row in cursor.execute("select distinct latency_column from point").fetchall()
+    }
+    assert len(ids) == 2 and len(columns) == 2
+    chosen, bracketed = random.Random(5), 0
+    for _ in range(150):
+        axes = (*(float(chosen.choice((4, 8, 12, 16, 64, 99, 128, 200))) for _ in range(3)), 0.0)
+        placements = placed(chosen.choice((ids, ids[:1], ids[1:])), axes)
+        found = Surroundings(statements, 0, placements, "median").boxes(GROUPS)
+        expected = of_many(statements, placements)
+        for box in expected:
+            bracketed += box.is_bracketed
+            if not box.is_bracketed:
+                box.corners = []  # nothing is asked of an open box but that it is open
+        assert found == expected
+    assert bracketed > 200
+
+
+def test_only_regimes_without_others_between_them_are_neighbours() -> None:
+    axes = (1.0, 2.0, 3.0, 0.0)
+    assert are_neighbours(placed([4], axes)) and are_neighbours(placed([5, 4, 6, 5], axes))
+    assert not are_neighbours(placed([4, 6], axes))
+    assert not are_neighbours([*placed([4], axes), *placed([5], (1.0, 2.0, 4.0, 0.0))])
+
+
+def names(database: sqlinterp.ProfilingDatabase, call: dict[str, Any]) -> list[str]:
+    """Last step of each statement of a lookup."""
+    return [step.steps[-1] for step in database.trace(call)[2]]
+
+
+def test_a_regime_is_asked_for_once(tmp_path: Path) -> None:
+    files = {"MatMulV2.csv": [HEADER, *lines(3)]}
+    write_version(tmp_path / "v", files, {"aten.mm.default": "MatMulV2"})
+    sqlinterp.ingest([tmp_path / "v"], tmp_path / "p.duckdb")
+    with sqlinterp.open(tmp_path / "p.duckdb") as database:
+        asked = [names(database, matmul_call(m, 64, 64)) for m in (12, 20)]
+        assert asked[0].count("lookup.regime_of_one") == 1
+        assert "lookup.regime_of_one" not in asked[1]
+        assert asked[1][-2:] == ["lookup.octant", "lookup.box_corner"]
+        other = names(database, matmul_call(12, 64, 64, dtype="float32"))
+        assert other.count("lookup.regime_of_one") == 1
+
+
+def test_what_is_kept_is_bounded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("sqlinterp.lookup.catalog.Kept.most", 2)
+    files = {"MatMulV2.csv": [HEADER, *lines(3)]}
+    write_version(tmp_path / "v", files, {"aten.mm.default": "MatMulV2"})
+    sqlinterp.ingest([tmp_path / "v"], tmp_path / "p.duckdb")
+    with sqlinterp.open(tmp_path / "p.duckdb") as database:
+        catalog = database._content.get().catalog
+        calls = [
+            matmul_call(12, 64, 64, dtype=d) for d in ("bfloat16", "float32", "float16", "int8")
+        ]
+        answers = [database.lookup(call) for call in calls * 3]
+        assert len(catalog.kept_regimes) <= 4
+        assert answers[:4] == answers[4:8] == answers[8:]
