@@ -107,13 +107,19 @@ def measure(database: Path, points: int, targets: list[int]) -> dict[str, Any]:
             found[f"cold_{name}"] = median_seconds(
                 lambda calls=calls: opened.lookup(next(calls)), 200
             )
+        found["peak_lookups_mib"] = peak_mib()
         found["batch"] = [
             {"targets": count, **batch(opened, connection, (count, regimes))}
             for count in targets
             if count <= points // 2
         ]
-    found["peak_mib"] = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+    found["peak_mib"] = peak_mib()
     return found
+
+
+def peak_mib() -> float:
+    """Most memory that this process has had so far."""
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
 
 
 def batch(opened: Any, connection: Any, size: tuple[int, int]) -> dict[str, float]:
@@ -208,14 +214,18 @@ def growth(results: list[dict[str, Any]]) -> dict[str, float]:
 def show(results: list[dict[str, Any]]) -> None:
     """Print the tables."""
     ratio = f"{'x SELECT 1':>11}"
-    print(f"{'points':>11} {'exact':>9} {ratio} {'1D':>9} {ratio} {'peak MiB':>9}")
+    peaks = f"{'MiB: lookups':>13} {'and batches':>11}"
+    print(f"{'points':>11} {'exact':>9} {ratio} {'1D':>9} {ratio} {peaks}")
     for r in results:
         floor = r["select_1"]
         print(
             f"{r['points']:>11,} {r['cold_exact'] * 1e3:>6.2f} ms {r['cold_exact'] / floor:>11.1f}"
             f" {r['cold_line'] * 1e3:>6.2f} ms {r['cold_line'] / floor:>11.1f}"
-            f" {r['peak_mib']:>9.0f}"
+            f" {r['peak_lookups_mib']:>13.0f} {r['peak_mib']:>11.0f}"
         )
+    for name, label in (("cold_exact", "exact"), ("cold_line", "1D")):
+        times = results[-1][name] / results[0][name]
+        print(f"a cold {label} lookup costs {times:.2f} times as much at the most points")
     print(
         f"\n{'points':>11} {'targets':>10} {'us a target: exact':>19} {'1D':>8} {'end to end':>11}"
     )

@@ -14,9 +14,11 @@ from typing import Any
 import pandas as pd
 import pytest
 from databases_for_tests import cursor_of, matmul_call
+from simulator.stand_in import mm
 
 import sqlinterp
 from sqlinterp.demo import write_demo
+from sqlinterp.simulator import SqlDataSource
 
 pytestmark = pytest.mark.benchmark
 VERSION = "vllm0.18.0_torch2.9.0_cann8.5"
@@ -68,6 +70,52 @@ def test_a_cold_exact_lookup_costs_a_few_trivial_statements(demo: Path) -> None:
         assert database.lookup(measured_calls(database, 1)[0]).source == "MEASURED"
     print(f"\ncold exact lookup: {cold * 1e3:.2f} ms = {cold / trivial:.1f} x SELECT 1")
     assert cold <= 25 * trivial
+
+
+def test_a_cold_lookup_on_two_axes_costs_few_trivial_statements(demo: Path) -> None:
+    """Distinct targets off the grid in M and K; each is held against a ``SELECT 1`` before it."""
+    chosen = random.Random(5)
+    cold: dict[int, list[float]] = {1: [], 2: [], 3: []}
+    trivial = []
+    with sqlinterp.open(demo / "profiling.duckdb", VERSION) as database:
+        connection = cursor_of(database)
+        alone = median_seconds(lambda: connection.execute("select 1").fetchall(), 300)
+        for number in range(700):
+            k = 1536 if number % 2 else chosen.randint(1600, 3000)
+            call = matmul_call(chosen.randint(65, 4000), k, 2304)
+            start = time.perf_counter()
+            connection.execute("select 1").fetchall()
+            between = time.perf_counter()
+            answer = database.lookup(call)
+            end = time.perf_counter()
+            trivial.append(between - start)
+            if answer.source == "INTERPOLATED":
+                cold[answer.details["interpolation_dim"]].append(end - between)
+    floor = statistics.median(trivial)
+    print(f"\nSELECT 1: {floor * 1e3:.2f} ms between lookups, {alone * 1e3:.2f} ms alone")
+    for axes, seconds in cold.items():
+        median = statistics.median(seconds)
+        print(
+            f"cold {axes}D lookup: {median * 1e3:.2f} ms = {median / floor:.1f} x SELECT 1 between"
+            f" lookups, {median / alone:.1f} x alone"
+        )
+    assert min(map(len, cold.values())) >= 50
+    assert max(statistics.median(cold[axes]) for axes in (1, 2)) <= 40 * floor
+
+
+def test_a_remembered_answer_costs_a_fraction_of_a_trivial_statement(demo: Path) -> None:
+    with SqlDataSource(demo / "profiling.duckdb", version=VERSION) as source:
+        calls = [mm(64, 1536, 2304) for _ in range(1000)]
+        assert source.lookup(calls[0]) is not None
+        start = time.perf_counter()
+        for one in calls:
+            source.lookup(one)
+        repeat = (time.perf_counter() - start) / len(calls)
+    with sqlinterp.open(demo / "profiling.duckdb", VERSION) as database:
+        connection = cursor_of(database)
+        trivial = median_seconds(lambda: connection.execute("select 1").fetchall(), 300)
+    print(f"\nmemoised repeat: {repeat * 1e6:.1f} us = {repeat / trivial:.3f} x SELECT 1")
+    assert repeat <= 0.1 * trivial
 
 
 def slots(cell: object) -> list[str]:
