@@ -11,7 +11,7 @@ with targets as (
 ), wanted as (
     select *, if(v_1, -1, t_1) as k_1, if(v_2, -1, t_2) as k_2, if(v_3, -1, t_3) as k_3, if(v_4, -1, t_4) as k_4
     from targets cross join groups
-), clouds as (
+), clouds as not materialized (
     select regime_id, group_id, if(v_1, -1, axis_1) as k_1, if(v_2, -1, axis_2) as k_2, if(v_3, -1, axis_3) as k_3,
         if(v_4, -1, axis_4) as k_4, p.* exclude (regime_id)
     from point as p cross join groups where regime_id in (select regime_id from targets)
@@ -25,14 +25,17 @@ with targets as (
     from wanted as w join clouds as c using (regime_id, group_id, k_1, k_2, k_3, k_4)
     where is_kept(w.id, axis_1, axis_2, axis_3, axis_4)
     group by w.id, w.regime_id, w.group_id, c.latency_column, c.latency_rank, w.k_1, w.k_2, w.k_3, w.k_4
+), corners as (
+    select b.id, b.regime_id, b.group_id, b.latency_column, c.axis_1, c.axis_2, c.axis_3, c.axis_4, c.first_line_number,
+        c.measurement_count, c.is_conflicting, c.latency_max_us / c.latency_min_us as spread,
+        case $aggregation when 'mean' then c.latency_mean_us when 'median' then c.latency_median_us
+            when 'min' then c.latency_min_us else c.latency_first_us end as latency_us
+    from boxes as b join clouds as c
+        on c.regime_id = b.regime_id and c.group_id = b.group_id and c.latency_column = b.latency_column
+            and c.k_1 = b.k_1 and c.k_2 = b.k_2 and c.k_3 = b.k_3 and c.k_4 = b.k_4
+            and c.axis_1 in (lo_1, hi_1) and c.axis_2 in (lo_2, hi_2) and c.axis_3 in (lo_3, hi_3) and c.axis_4 in (lo_4, hi_4)
+            and is_kept(b.id, c.axis_1, c.axis_2, c.axis_3, c.axis_4)
 )
-select b.* exclude (k_1, k_2, k_3, k_4), c.axis_1, c.axis_2, c.axis_3, c.axis_4, c.first_line_number, c.measurement_count, c.is_conflicting,
-    c.latency_max_us / c.latency_min_us as spread,
-    case $aggregation when 'mean' then c.latency_mean_us when 'median' then c.latency_median_us
-        when 'min' then c.latency_min_us else c.latency_first_us end as latency_us
-from boxes as b left join clouds as c
-    on c.regime_id = b.regime_id and c.group_id = b.group_id and c.latency_column = b.latency_column
-        and c.k_1 = b.k_1 and c.k_2 = b.k_2 and c.k_3 = b.k_3 and c.k_4 = b.k_4
-        and c.axis_1 in (lo_1, hi_1) and c.axis_2 in (lo_2, hi_2) and c.axis_3 in (lo_3, hi_3) and c.axis_4 in (lo_4, hi_4)
-        and is_kept(b.id, c.axis_1, c.axis_2, c.axis_3, c.axis_4)
+select b.* exclude (k_1, k_2, k_3, k_4), c.* exclude (id, regime_id, group_id, latency_column)
+from boxes as b left join corners as c using (id, regime_id, group_id, latency_column)
 order by b.id, b.regime_id, b.latency_rank, b.latency_column, b.group_id, c.axis_1, c.axis_2, c.axis_3, c.axis_4

@@ -6,21 +6,22 @@ with candidates as (
         "latency_rank": "INTEGER", "signature_id": "BIGINT", "row_id": "BIGINT", "shapes": "BIGINT[][]",
         "measured_shapes": "BIGINT[][]", "is_transposable": "BOOLEAN", "is_flattened": "BOOLEAN", "is_merged": "BOOLEAN"}]'),
         recursive := true)
-), forms as (
-    select *, bare_shapes(shapes) as bare, bare_shapes(measured_shapes) as bare_measured,
-        if(is_flattened, flattened(bare), null) as flat, if(is_merged, merged(bare), null) as merge,
-        list_transform(bare, lambda shape, slot: if(is_transposable and slot > 1,
-            list_concat(shape[1:len(shape) - 2], [shape[-1], shape[-2]]), null)) as swapped
+), operands as (
+    select * exclude (shapes, measured_shapes), len(shapes) as operand_count, generate_subscripts(shapes, 1) as slot,
+        unnest(shapes) as asked, unnest(bare_shapes(shapes)) as bare, unnest(flattened(bare_shapes(shapes))) as flat,
+        unnest(merged(bare_shapes(shapes))) as merge, unnest(measured_shapes[1:len(shapes)]) as measured,
+        unnest(bare_shapes(measured_shapes[1:len(shapes)])) as bare_measured
     from candidates where len(measured_shapes) >= len(shapes)
-), matches as (
-    select *, list_transform(shapes, lambda shape, slot: operand_match(shape, bare[slot], swapped[slot], flat[slot], merge[slot],
-        measured_shapes[slot], bare_measured[slot])) as held
-    from forms
+), judged as (
+    select *, operand_match(asked, bare, if(is_transposable and slot > 1,
+            list_concat(bare[1:len(bare) - 2], [bare[-1], bare[-2]]), null), if(is_flattened, flat, null),
+            if(is_merged, merge, null), measured, bare_measured) as held,
+        if(held[2] is null, 1.0, list_product(asked) / list_product(measured)) as ratio
+    from operands
 )
-select id, position, distance, row_id,
-    concat_ws('+', list_filter(list_transform(held, lambda one: one[1]), lambda label: label <> '')[-1], 'padding') as rule,
-    list_product(list_transform(held, lambda one, slot: if(one[2] is null, 1.0,
-        list_product(shapes[slot]) / list_product(measured_shapes[slot])))) as padding_ratio
-from matches
-where len(list_filter(held, lambda one: one is null)) = 0 and list_bool_or(list_transform(held, lambda one: one[2] is not null))
+select id, position, distance, row_id, concat_ws('+', arg_max(held[1], slot) filter (held[1] <> ''), 'padding') as rule,
+    product(ratio) as padding_ratio
+from judged
+group by id, position, distance, latency_rank, signature_id, row_id, operand_count
+having count(held) = operand_count and count(held[2]) > 0
 order by id, padding_ratio, distance, position, latency_rank, signature_id, row_id

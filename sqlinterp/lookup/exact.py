@@ -10,7 +10,7 @@ from typing import Any
 
 from sqlinterp.lookup.catalog import Catalog, Trait
 from sqlinterp.lookup.operands import Shape, rearranged, spellings
-from sqlinterp.lookup.padding import padded_matches
+from sqlinterp.lookup.padding import Padding
 from sqlinterp.lookup.plan import Candidate, Plan
 from sqlinterp.lookup.statements import Statements
 from sqlinterp.lookup.stored_groups import Place, StoredGroups
@@ -44,6 +44,8 @@ class Wish:
 
 
 Form = tuple[str, str, int, str | None]
+Asked = tuple[Wish, str, int]  # with the rule and the quality of a match
+Pair = tuple[Row, Wish, str, int]
 
 # Column of the key statement, rule, match quality, and the trait that a kernel needs for it.
 # The keys of transposable kernels start with a letter, so that no other kernel has them.
@@ -89,7 +91,8 @@ class ExactSearch:
         """
         wishes = [wish for number, plan in plans.items() for wish in self._wishes(number, plan)]
         keys = self.keys_of(wishes)
-        found = self.best(plans, list(filter(_counts, self._matches(wishes, keys, _UNPADDED))))
+        matches = self._matches(_pairs(*self._held(wishes, keys, _UNPADDED)))
+        found = self.best(plans, list(filter(_counts, matches)))
         missing = [
             wish
             for wish in wishes
@@ -101,8 +104,10 @@ class ExactSearch:
 
     def padded(self, wishes: list[Wish], keys: Mapping[Shapes, Row]) -> list[Row]:
         """Return the groups that targets pad, with the ratio of their sizes."""
-        candidates = self._matches(wishes, keys, _PADDED)
-        return padded_matches(self._statements, candidates, self._store.plain_keys())
+        groups, wanted = self._held(wishes, keys, _PADDED)
+        padding = Padding(self._statements, [group for _, group in groups], self._store)
+        pairs = (pair for pair in _pairs(groups, wanted) if padding.may_reach(pair[0], pair[1]))
+        return padding.matches(self._matches(pairs))
 
     def _wishes(self, number: int, plan: Plan) -> Iterator[Wish]:
         for candidate in plan.candidates:
@@ -138,11 +143,11 @@ class ExactSearch:
         rows = self._statements.evaluate(query, operands=json.dumps(shapes))
         return dict(zip(shapes, rows, strict=True))
 
-    def _matches(
-        self, wishes: list[Wish], keys: Mapping[Shapes, Row], forms: Iterable[Form]
-    ) -> list[Row]:
-        """Return the groups under the keys of the wishes, each with rule, quality and kernel."""
-        wanted: dict[Place, list[tuple[Wish, str, int]]] = defaultdict(list)
+    def _held(
+        self, wishes: Iterable[Wish], keys: Mapping[Shapes, Row], forms: Iterable[Form]
+    ) -> tuple[list[tuple[Place, Row]], dict[Place, list[Asked]]]:
+        """Return the groups under the keys of the wishes, and what asks for each place."""
+        wanted: dict[Place, list[Asked]] = defaultdict(list)
         classes = set()
         for wish in wishes:
             own = keys[wish.shapes]
@@ -152,11 +157,14 @@ class ExactSearch:
                     place = (wish.file_id, own[column] + wish.suffix, wish.cut)
                     wanted[place].append((wish, rule, quality))
         only_class = classes.pop() if len(classes) == 1 else None
+        return list(self._store.at(wanted, only_class)), wanted
+
+    def _matches(self, pairs: Iterable[Pair]) -> list[Row]:
+        """Return groups with what they answer, by which rule and with which quality."""
         return [
             {**group, "id": wish.number, "position": wish.candidate.position, "rule": rule,
              "distance": wish.distance, "quality": quality, "wish": wish}
-            for place, group in self._store.at(wanted, only_class)
-            for wish, rule, quality in wanted[place]
+            for group, wish, rule, quality in pairs
         ]  # fmt: skip
 
     def best(self, plans: Mapping[int, Plan], matches: list[Row]) -> dict[int, Row]:
@@ -177,6 +185,13 @@ class ExactSearch:
         """Match quality, padding, dtype, kernel, latency column, content (place for ``first``)."""
         content = row["row_id"] if self._aggregation == "first" else row["signature_id"]
         return (*_tie(row), content, row["rule"])
+
+
+def _pairs(
+    groups: Iterable[tuple[Place, Row]], wanted: Mapping[Place, list[Asked]]
+) -> Iterator[Pair]:
+    """Yield every group with everything that asks for its place."""
+    return ((group, *asked) for place, group in groups for asked in wanted[place])
 
 
 def _counts(match: Row) -> bool:

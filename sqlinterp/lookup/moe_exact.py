@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from typing import Any
 
-from sqlinterp.lookup.exact import ExactSearch, Form, Shapes, Wish
+from sqlinterp.lookup.exact import ExactSearch, Pair
 from sqlinterp.lookup.services import Services
 
 Row = dict[str, Any]
@@ -22,11 +22,9 @@ class MoeExactSearch(ExactSearch):
         super().__init__(services.statements, services.catalog, services.exact_aggregation)
         self._ep_size = services.context.ep_size
 
-    def _matches(
-        self, wishes: list[Wish], keys: Mapping[Shapes, Row], forms: Iterable[Form]
-    ) -> list[Row]:
+    def _matches(self, pairs: Iterable[Pair]) -> list[Row]:
         """Return the groups of the right size; rows tell ``ep_size`` and if it is recorded."""
-        matches = super()._matches(wishes, keys, forms)
+        matches = super()._matches(pairs)
         if not matches:
             return []
         found = self._statements.run(

@@ -4,70 +4,100 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from sqlinterp.lookup.operands import Shape
 from sqlinterp.lookup.statements import Statements
+from sqlinterp.lookup.stored_groups import StoredGroups
 
 Row = dict[str, Any]
+_CHUNK = 20_000
 
 
-def padded_matches(
-    statements: Statements, candidates: Iterable[Row], plain_keys: Mapping[tuple[int, int], str]
-) -> list[Row]:
-    """Return the candidates that the targets pad; the dims of each decide in SQL.
+class Padding:
+    """Judges which groups under padded keys are rows that a target pads; the dims decide in SQL.
 
     Parameters
     ----------
-    candidates : iterable of dict
-        Groups under padded keys, with the ``wish`` that they may grant.
-    plain_keys : mapping
-        Keys that tell operand shapes, by first row and signature of groups, as far as known.
-
-    Returns
-    -------
-    list of dict
-        Those that match, with ``rule``, ``padding_ratio`` and ``measured_shapes``.
+    groups : sequence of dict
+        All groups that are going to be judged.
+    store : StoredGroups
+        Where they came from. It may know their operand shapes already.
     """
-    groups = {
-        _identity(row): row
-        for row in candidates
-        if _may_be_padded(row, plain_keys.get((row["row_id"], row["signature_id"])))
-    }
-    if not groups:
-        return []
-    row_ids = sorted({row["row_id"] for row in groups.values()})
-    measured = {
-        row["row_id"]: row["operand_shapes"]
-        for row in statements.run("lookup.measured_operand", row_ids=row_ids)
-    }
-    asked = [_question(row, measured[row["row_id"]]) for row in groups.values()]
-    matches = statements.evaluate("lookup.padded_match", candidates=json.dumps(asked))
-    return [
-        {**groups[_identity(row)], **row, "measured_shapes": measured[row["row_id"]]}
-        for row in matches
-    ]
+
+    def __init__(self, statements: Statements, groups: Sequence[Row], store: StoredGroups) -> None:
+        self._statements = statements
+        self._plain_keys = store.plain_keys()
+        self._measured: dict[int, list[list[int]]] = {}
+        self._sizes: dict[tuple[Shape, ...], list[tuple[int, list[int]]]] = {}
+        self._read({row["row_id"] for row in groups if _group(row) not in self._plain_keys})
+
+    def may_reach(self, group: Row, wish: Any) -> bool:
+        """Whether it is worth judging if a wish pads a group: most do not, by their sizes.
+
+        Only multiples of 8 are padded dims, and padding makes no operand smaller.
+        """
+        if wish.trait.is_folded:
+            return True
+        held = self._measured.get(group["row_id"]) or _told(self._plain_keys[_group(group)])
+        sizes = self._sizes.get(wish.shapes)
+        if sizes is None:
+            sizes = self._sizes[wish.shapes] = [_size(shape) for shape in wish.shapes]
+        return all(
+            size >= math.prod(had) and all(dim in had for dim in fixed)
+            for (size, fixed), had in zip(sizes, held, strict=False)
+        )
+
+    def matches(self, candidates: Sequence[Row]) -> list[Row]:
+        """Return the candidates that the targets pad.
+
+        Parameters
+        ----------
+        candidates : sequence of dict
+            Groups with the ``wish`` that they may grant, its number and the kernel's position.
+
+        Returns
+        -------
+        list of dict
+            Those that match, with ``rule``, ``padding_ratio`` and ``measured_shapes``.
+        """
+        groups = {_identity(row): row for row in candidates}
+        self._read({row["row_id"] for row in groups.values()} - self._measured.keys())
+        asked = [_question(row, self._measured[row["row_id"]]) for row in groups.values()]
+        return [
+            {**groups[_identity(row)], **row, "measured_shapes": self._measured[row["row_id"]]}
+            for start in range(0, len(asked), _CHUNK)
+            for row in self._statements.evaluate(
+                "lookup.padded_match", candidates=json.dumps(asked[start : start + _CHUNK])
+            )
+        ]
+
+    def _read(self, row_ids: Iterable[int]) -> None:
+        """Read the operand shapes of measurements."""
+        wanted = sorted(row_ids)
+        if wanted:
+            rows = self._statements.run("lookup.measured_operand", row_ids=wanted)
+            self._measured.update({row["row_id"]: row["operand_shapes"] for row in rows})
+
+
+def _group(row: Row) -> tuple[int, int]:
+    return (row["row_id"], row["signature_id"])
 
 
 def _identity(row: Row) -> tuple[Any, ...]:
     return (row["id"], row["position"], row["distance"], row["row_id"])
 
 
-def _may_be_padded(row: Row, plain_key: str | None) -> bool:
-    """Whether a candidate is worth reading: most are not, by what their keys tell already.
+def _told(plain_key: str) -> list[Shape]:
+    """Return the operand shapes that a key tells."""
+    shapes: list[Shape] = json.loads(plain_key[: plain_key.index("|")])
+    return shapes
 
-    Only multiples of 8 are padded dims, and padding makes no operand smaller.
-    """
-    wish = row["wish"]
-    if plain_key is None or wish.trait.is_folded:
-        return True
-    held_shapes: list[Shape] = json.loads(plain_key[: plain_key.index("|")])
-    return all(
-        all(dim % 8 == 0 or dim == 1 or dim in held for dim in shape)
-        and math.prod(held) <= math.prod(shape)
-        for shape, held in zip(wish.shapes, held_shapes, strict=False)
-    )
+
+def _size(shape: Shape) -> tuple[int, list[int]]:
+    """Return the size of an operand, and those of its dims that cannot be padded ones."""
+    return math.prod(shape), [dim for dim in shape if dim % 8 and dim != 1]
 
 
 def _question(row: Row, measured: list[list[int]]) -> Mapping[str, Any]:

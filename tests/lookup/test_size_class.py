@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import random
 from pathlib import Path
+from typing import Any
 
 import duckdb
 import pytest
@@ -13,6 +15,7 @@ from hypothesis import strategies as st
 
 import sqlinterp
 from sqlinterp.database import define_macros
+from sqlinterp.lookup.statements import Statements
 
 DIMS = st.integers(1, 300)
 SHAPE = st.lists(DIMS, min_size=1, max_size=4)
@@ -124,3 +127,34 @@ def test_rows_that_no_padding_can_reach_are_not_read(tmp_path: Path) -> None:
             )
     assert read[104] == ("padding", True)
     assert read[100][1] is False and read[100][0] != "padding"
+
+
+def test_a_batch_judges_only_rows_that_padding_can_reach(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Every target has the 64 rows of its block under its padded key; few can be padded to it."""
+    row = '"{},256;256,{}",DT_BF16;DT_BF16,ND;ND,"{},512",DT_BF16,ND,{}.5'
+    rows = [row.format(m, n, m, m) for n in (512, 640) for m in range(129, 193)]
+    write_version(
+        tmp_path / "v", {"MatMulV2.csv": [MATMUL_HEADER, *rows]}, {"aten.mm.default": "MatMulV2"}
+    )
+    sqlinterp.ingest([tmp_path / "v"], tmp_path / "p.duckdb")
+    judged: list[int] = []
+    evaluate = Statements.evaluate
+
+    def counted(self: Statements, *steps: str, **texts: str) -> list[dict[str, Any]]:
+        if steps == ("lookup.padded_match",):
+            judged.append(len(json.loads(texts["candidates"])))
+        return evaluate(self, *steps, **texts)
+
+    monkeypatch.setattr(Statements, "evaluate", counted)
+    calls = [
+        call("aten.mm.default", tensor(1, m, 256), tensor(256, n), outputs=[tensor(m, n)])
+        for n in (512, 640, 600)
+        for m in (*range(193, 200), 131, 136, 192)
+    ]
+    with sqlinterp.open(tmp_path / "p.duckdb") as database:
+        together = database.lookup_many(calls)
+        assert sum(judged) <= 64
+        assert together == [database.lookup(one) for one in calls]
+    assert {answer.shape_match_rule for answer in together} >= {"batch_strip"}
