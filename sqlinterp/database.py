@@ -49,7 +49,7 @@ def connect_writer(path: Path, name: Path | None = None) -> duckdb.DuckDBPyConne
         If the file is no DuckDB database, is locked by another process, or cannot be created.
     """
     option = f"row_group_size {_ROW_GROUP_SIZE}"
-    if not path.exists():
+    if not os.path.exists(path):
         # Small blocks let a lookup read little of a sorted table; a file keeps those it began with.
         option += f", block_size {_BLOCK_SIZE}"
     connection = _attach(path, option, name=name)
