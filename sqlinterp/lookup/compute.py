@@ -23,17 +23,16 @@ def compute_plan(plan: Plan, entry: MappedOperator, services: Services) -> Plan:
     if not operands.shapes:
         return replace(plan, miss_reason="no_tensor_inputs")
     rewritten = rewrite(entry, operands.cut(entry.input_limit), context.tp_size)
-    plan = with_kernels(plan, rewritten.kernels, entry, catalog, context)
     first = catalog.file(rewritten.kernels[0]) if rewritten.kernels else None
     primary = kernel_policy(catalog, entry, first, context) if first else effective_policy()
     is_matmul = bool(entry.kernels) and catalog.trait(entry.kernels[0]).is_matmul
-    return replace(
-        plan,
+    return with_kernels(
+        plan, rewritten.kernels, entry, catalog, context,
         operands=rewritten.operands,
         input_limit=entry.input_limit,
         path=compute_path(is_matmul, primary.generic_axis),
         miss_reason=rewritten.miss_reason or problem,
-    )
+    )  # fmt: skip
 
 
 class ComputeHandler:

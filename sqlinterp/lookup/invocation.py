@@ -147,7 +147,9 @@ def _object(value: Mapping[str, Any], where: str, problems: list[str]) -> Argume
         problems.append(f"{where} is {_short(value)}, expected a tensor with shape and dtype")
         return None
     shape = value["shape"]
-    if not isinstance(shape, (list, tuple)) or not all(_is_dim(dim) for dim in shape):
+    if not isinstance(shape, (list, tuple)) or not all(
+        (type(dim) is int and 0 <= dim <= _LARGEST_DIM) or _is_dim(dim) for dim in shape
+    ):
         problems.append(f"{where}.shape is {_short(shape)}, expected dims from 0 to 2**40")
         shape = ()
     dtype = value.get("dtype")

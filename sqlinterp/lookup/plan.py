@@ -106,8 +106,12 @@ def with_kernels(
     entry: MappedOperator,
     catalog: Catalog,
     context: QueryContext,
+    **changes: Any,
 ) -> Plan:
-    """Return the plan with the named kernels as candidates, those without a CSV set apart."""
+    """Return the plan with the named kernels as candidates, those without a CSV set apart.
+
+    Other fields may be changed with them, which saves another copy.
+    """
     files = [catalog.file(name) for name in kernels]
     loaded = [file for file in files if file.status == "loaded"]
     return replace(
@@ -117,6 +121,7 @@ def with_kernels(
             for i, f in enumerate(loaded)
         ),
         unavailable=tuple(file for file in files if file.status != "loaded"),
+        **changes,
     )
 
 
