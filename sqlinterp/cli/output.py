@@ -38,7 +38,8 @@ def write_line(text: str) -> None:
 
 
 def say(text: str, style: str = "") -> None:
-    """Write a message to stderr, without breaking its lines."""
+    """Write a message to stderr, without breaking its lines, after all data so far."""
+    sys.stdout.flush()
     message_console().print(Text(text, style=style), soft_wrap=True)
 
 

@@ -25,7 +25,8 @@ Run = Callable[..., Outcome]
 
 
 def environment(**extra: str) -> dict[str, str]:
-    kept = {k: v for k, v in os.environ.items() if k not in ("SQLINTERP_DB", "SQLINTERP_DEBUG")}
+    dropped = ("SQLINTERP_DB", "SQLINTERP_DEBUG", "PYTHONUNBUFFERED")
+    kept = {k: v for k, v in os.environ.items() if k not in dropped}
     return {**kept, "PYTHONPATH": str(ROOT), "COLUMNS": "100", "NO_COLOR": "1", **extra}
 
 
