@@ -11,9 +11,11 @@ import duckdb
 
 from sqlinterp.database import rows
 from sqlinterp.lookup.error_bars import Quantiles, read_quantiles
+from sqlinterp.memo import Memo
 from sqlinterp.policy import Policy
 
 _MTP_OPERANDS = 2
+_KEPT_REGIMES = 10_000
 
 
 @dataclass(frozen=True)
@@ -61,18 +63,6 @@ class MappedOperator:
     fields: dict[str, Any]
 
 
-class Kept(dict[Any, Any]):
-    """What lookups have asked already and need not ask again; it forgets all when it is full."""
-
-    most = 10_000
-
-    def update(self, *others: Any, **more: Any) -> None:
-        """Keep more."""
-        if len(self) > self.most:
-            self.clear()
-        super().update(*others, **more)
-
-
 class Catalog:
     """Mapping, files, kernel families, dtype names and policies of one version."""
 
@@ -114,7 +104,7 @@ class Catalog:
         )
         self.quantiles = _quantiles(cursor, self.version_id)
         self.effective_policies: dict[tuple[str, str, str, str | None], Policy] = {}
-        self.kept_regimes = Kept()
+        self.kept_regimes: Memo[list[dict[str, Any]]] = Memo(_KEPT_REGIMES)
 
     def file(self, kernel: str) -> KernelFile:
         """Return the CSV of a kernel; collectives are looked for in the shared folder first."""

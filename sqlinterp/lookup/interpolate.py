@@ -149,9 +149,8 @@ class InterpolationSearch:
         known = {key: found for key in keys if (found := kept.get(key)) is not None}
         unknown = {key: row for key, row in zip(keys, placed, strict=True) if key not in known}
         if unknown:
-            found = dict(zip(unknown, self._regimes_of(path, unknown), strict=True))
-            kept.update(found)
-            known.update(found)
+            for key, regimes in zip(unknown, self._regimes_of(path, unknown), strict=True):
+                known[key] = kept.put(key, regimes)
         return [
             {**{name: row[name] for name in _TARGET_FIELDS}, **regime}
             for key, row in zip(keys, placed, strict=True)

@@ -10,9 +10,9 @@ from typing import Generic, TypeVar
 
 from sqlinterp.errors import UsageError
 from sqlinterp.locks import Identity, file_identity
+from sqlinterp.memo import Memo
 from sqlinterp.retiring import Retiring
 from sqlinterp.session import ProfilingDatabase
-from sqlinterp.simulator.memo import Memo
 
 Entry = TypeVar("Entry")
 

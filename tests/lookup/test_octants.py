@@ -117,7 +117,7 @@ def test_a_regime_is_asked_for_once(tmp_path: Path) -> None:
 
 
 def test_what_is_kept_is_bounded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("sqlinterp.lookup.catalog.Kept.most", 2)
+    monkeypatch.setattr("sqlinterp.lookup.catalog._KEPT_REGIMES", 2)
     files = {"MatMulV2.csv": [HEADER, *lines(3)]}
     write_version(tmp_path / "v", files, {"aten.mm.default": "MatMulV2"})
     sqlinterp.ingest([tmp_path / "v"], tmp_path / "p.duckdb")

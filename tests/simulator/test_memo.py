@@ -28,9 +28,9 @@ from simulator.stand_in import (
 import sqlinterp
 from sqlinterp.errors import DatabaseError, UsageError
 from sqlinterp.lookup.simulator_call import from_call
+from sqlinterp.memo import Memo
 from sqlinterp.simulator import SqlDataSource
 from sqlinterp.simulator.keys import call_key, invocation_key
-from sqlinterp.simulator.memo import Memo
 
 
 def key(call: OpInvokeInfo, with_values: bool = True) -> Any:

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import threading
+from collections.abc import Hashable
 from typing import Generic, TypeVar
-
-from sqlinterp.simulator.keys import Key
 
 Value = TypeVar("Value")
 
@@ -25,11 +24,11 @@ class Memo(Generic[Value]):
 
     def __init__(self, size: int) -> None:
         self._half = max(1, size // 2)
-        self._young: dict[Key, Value] = {}
-        self._old: dict[Key, Value] = {}
+        self._young: dict[Hashable, Value] = {}
+        self._old: dict[Hashable, Value] = {}
         self._lock = threading.Lock()
 
-    def get(self, key: Key) -> Value | None:
+    def get(self, key: Hashable) -> Value | None:
         """Return the value of a key, None when there is none."""
         value = self._young.get(key)
         if value is None:
@@ -38,7 +37,7 @@ class Memo(Generic[Value]):
                 self.put(key, value)
         return value
 
-    def put(self, key: Key, value: Value) -> Value:
+    def put(self, key: Hashable, value: Value) -> Value:
         """Keep a value, unless the key has one lately; return the one that is kept."""
         with self._lock:
             if key not in self._young and len(self._young) >= self._half:
