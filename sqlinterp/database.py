@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -196,8 +196,17 @@ def load_aliases(connection: duckdb.DuckDBPyConnection) -> None:
 
 def rows(cursor: duckdb.DuckDBPyConnection) -> list[dict[str, Any]]:
     """Return the rows of an executed query as dictionaries by column name."""
-    columns = [column[0] for column in cursor.description or []]
-    return [dict(zip(columns, row, strict=True)) for row in cursor.fetchall()]
+    return named(*table(cursor))
+
+
+def table(cursor: duckdb.DuckDBPyConnection) -> tuple[list[str], list[tuple[Any, ...]]]:
+    """Return the column names and the rows of an executed query."""
+    return [column[0] for column in cursor.description or []], cursor.fetchall()
+
+
+def named(columns: list[str], found: Iterable[tuple[Any, ...]]) -> list[dict[str, Any]]:
+    """Return rows as dictionaries by column name."""
+    return [dict(zip(columns, row, strict=True)) for row in found]
 
 
 def resolve_version(known: list[str], given: str | None) -> str:

@@ -23,8 +23,7 @@ with targets as (
             else 2 end as dtype_order
     from asked as a join measured as m on a.file_id = m.file_id and len(a.form) = len(m.measured_form)
         and padded_sizes([a.form]) = padded_sizes([m.measured_form]) and (not is_flat or len(m.shape) = 2)
-    where list_bool_and(list_transform(list_zip(a.form, m.measured_form), lambda pair: pair[1] = pair[2]
-        or pads_to(pair[1], pair[2])))
+    where dims_pad(a.form, m.measured_form)
 ), judged as (
     select f.*, case when is_padded then 2 when output = shape then 0 else 1 end as quality,
         case when is_padded then list_product(form) / list_product(measured_form) else 1.0 end as padding_ratio,

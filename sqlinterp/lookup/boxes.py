@@ -80,9 +80,14 @@ def corner_of(row: Row) -> Corner:
     )
 
 
+def numbered(letter: str, values: Iterable[Any]) -> Row:
+    """Return a value for each axis under the names that statements have for them."""
+    return {f"{letter}_{axis}": value for axis, value in zip(AXES, values, strict=True)}
+
+
 def group_row(number: int, group: tuple[int, ...]) -> Row:
     """Return an axis group as statements take it."""
-    return {"group_id": number, **{f"v_{axis}": axis - 1 in group for axis in AXES}}
+    return {"group_id": number, **numbered("v", (axis - 1 in group for axis in AXES))}
 
 
 def read_boxes(rows: Iterable[Row], groups: list[tuple[int, ...]]) -> dict[int, list[Box]]:

@@ -119,9 +119,7 @@ class CoordinateSearch(InterpolationSearch):
         if not placements:
             return []
         targets = [
-            {"id": place, "target": number, "regime_id": p.regime_id}
-            | {f"t_{axis}": value for axis, value in enumerate(p.axes, start=1)}
-            for place, (number, p) in enumerate(placements)
+            {**p.target(place), "target": number} for place, (number, p) in enumerate(placements)
         ]
         rows = self._statements.run(
             "lookup.measured_point", targets=json.dumps(targets), aggregation=aggregation

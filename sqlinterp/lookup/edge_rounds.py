@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from sqlinterp.lookup.boxes import AXES, Box, corner_of, group_row, read_boxes
-from sqlinterp.lookup.placement import EdgeRequest, Placement, PlaneRequest, ProbeRequest, Survey
+from sqlinterp.lookup.placement import EdgeRequest, PlaneRequest, ProbeRequest, Survey
 from sqlinterp.lookup.statements import Statements
 from sqlinterp.paths import Path
 
@@ -37,7 +37,7 @@ class EdgeRounds:
 
     def _surveys(self, requests: Mapping[int, EdgeRequest]) -> dict[int, Surveys]:
         """Return the surveys of every target by regime and rank of the latency column."""
-        targets = [_target(n, p) for n, request in requests.items() for p in request.placements]
+        targets = [p.target(n) for n, request in requests.items() for p in request.placements]
         rows = self._statements.run(
             "lookup.edge_line", targets=json.dumps(targets), aggregation=self._aggregation
         )
@@ -72,17 +72,12 @@ class EdgeRounds:
         groups = [group for d in range(1, self._path.max_dim + 1) for group in self._path.groups(d)]
         rows = self._statements.run(
             "lookup.neighbours",
-            targets=json.dumps([_target(n, r.placement) for n, r in requests.items()]),
+            targets=json.dumps([r.placement.target(n) for n, r in requests.items()]),
             groups=json.dumps([group_row(i, group) for i, group in enumerate(groups)]),
             aggregation=self._aggregation,
         )
         boxes = read_boxes(rows, groups)
         return {number: boxes.get(number, []) for number in requests}
-
-
-def _target(number: int, placement: Placement) -> Row:
-    axes = {f"t_{axis}": value for axis, value in zip(AXES, placement.axes, strict=True)}
-    return {"id": number, "regime_id": placement.regime_id, **axes}
 
 
 def _survey(row: Row) -> Survey:

@@ -6,6 +6,7 @@ import json
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import cache
 from typing import Any
 
 from sqlinterp.lookup.catalog import Catalog, Trait
@@ -69,10 +70,16 @@ _PADDED = (
 
 def tried_rules(trait: Trait) -> list[str]:
     """Return the names of the rules by which rows of a kernel are compared, best match first."""
-    forms = [*_UNPADDED, *_PADDED]
+    forms = (*_UNPADDED, *_PADDED)
     skipped = () if trait.is_transposable else ("transpose",)
-    named = [rule for _, rule, _, needed in forms if needed is None or getattr(trait, needed)]
-    return [rule for rule in dict.fromkeys(named) if rule not in skipped]
+    named = dict.fromkeys(rule for _, rule, _, _ in forms_of(trait, forms))
+    return [rule for rule in named if rule not in skipped]
+
+
+@cache
+def forms_of(trait: Trait, forms: tuple[Form, ...]) -> tuple[Form, ...]:
+    """Return those forms that rows of a kernel family may be stored in."""
+    return tuple(form for form in forms if form[3] is None or getattr(trait, form[3]))
 
 
 class ExactSearch:
@@ -106,7 +113,11 @@ class ExactSearch:
         """Return the groups that targets pad, with the ratio of their sizes."""
         groups, wanted = self._held(wishes, keys, _PADDED)
         padding = Padding(self._statements, [group for _, group in groups], self._store)
-        pairs = (pair for pair in _pairs(groups, wanted) if padding.may_reach(pair[0], pair[1]))
+        pairs = (
+            pair
+            for pair in _pairs(groups, wanted)
+            if padding.may_reach(pair[0], pair[1].shapes, pair[1].trait)
+        )
         return padding.matches(self._matches(pairs))
 
     def _wishes(self, number: int, plan: Plan) -> Iterator[Wish]:
@@ -144,7 +155,7 @@ class ExactSearch:
         return dict(zip(shapes, rows, strict=True))
 
     def _held(
-        self, wishes: Iterable[Wish], keys: Mapping[Shapes, Row], forms: Iterable[Form]
+        self, wishes: Iterable[Wish], keys: Mapping[Shapes, Row], forms: tuple[Form, ...]
     ) -> tuple[list[tuple[Place, Row]], dict[Place, list[Asked]]]:
         """Return the groups under the keys of the wishes, and what asks for each place."""
         wanted: dict[Place, list[Asked]] = defaultdict(list)
@@ -152,10 +163,9 @@ class ExactSearch:
         for wish in wishes:
             own = keys[wish.shapes]
             classes.add(own["size_class"])
-            for column, rule, quality, needed in forms:
-                if needed is None or getattr(wish.trait, needed):
-                    place = (wish.file_id, own[column] + wish.suffix, wish.cut)
-                    wanted[place].append((wish, rule, quality))
+            for column, rule, quality, _ in forms_of(wish.trait, forms):
+                place = (wish.file_id, own[column] + wish.suffix, wish.cut)
+                wanted[place].append((wish, rule, quality))
         only_class = classes.pop() if len(classes) == 1 else None
         return list(self._store.at(wanted, only_class)), wanted
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from sqlinterp.lookup.boxes import AXES, Box, corner_of
+from sqlinterp.lookup.boxes import AXES, Box, corner_of, numbered
 from sqlinterp.lookup.placement import Placement
 from sqlinterp.lookup.statements import Statements
 
@@ -45,9 +45,8 @@ class Surroundings:
         placed = list(placements)
         ids = [placement.regime_id for placement in placed]
         self._scope = {"id": number, "first_id": min(ids), "last_id": max(ids)}
-        target = {f"t_{i}": value for i, value in zip(AXES, placed[0].axes, strict=True)}
         self._octants: dict[tuple[int, int, str], list[Row]] = {}
-        for row in statements.run("lookup.octant", **self._scope, **target):
+        for row in statements.run("lookup.octant", **self._scope, **numbered("t", placed[0].axes)):
             cloud = (row["regime_id"], row["latency_rank"], row["latency_column"])
             self._octants.setdefault(cloud, []).append(row)
 

@@ -7,6 +7,7 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+from sqlinterp.lookup.catalog import Trait
 from sqlinterp.lookup.operands import Shape
 from sqlinterp.lookup.statements import Statements
 from sqlinterp.lookup.stored_groups import StoredGroups
@@ -33,17 +34,17 @@ class Padding:
         self._sizes: dict[tuple[Shape, ...], list[tuple[int, list[int]]]] = {}
         self._read({row["row_id"] for row in groups if _group(row) not in self._plain_keys})
 
-    def may_reach(self, group: Row, wish: Any) -> bool:
-        """Whether it is worth judging if a wish pads a group: most do not, by their sizes.
+    def may_reach(self, group: Row, shapes: tuple[Shape, ...], trait: Trait) -> bool:
+        """Whether it is worth judging if operands pad a group: most do not, by their sizes.
 
         Only multiples of 8 are padded dims, and padding makes no operand smaller.
         """
-        if wish.trait.is_folded:
+        if trait.is_folded:
             return True
         held = self._measured.get(group["row_id"]) or _told(self._plain_keys[_group(group)])
-        sizes = self._sizes.get(wish.shapes)
+        sizes = self._sizes.get(shapes)
         if sizes is None:
-            sizes = self._sizes[wish.shapes] = [_size(shape) for shape in wish.shapes]
+            sizes = self._sizes[shapes] = [_size(shape) for shape in shapes]
         return all(
             size >= math.prod(had) and all(dim in had for dim in fixed)
             for (size, fixed), had in zip(sizes, held, strict=False)

@@ -8,7 +8,7 @@ from typing import Any
 
 from sqlinterp.certified_cell import Question
 from sqlinterp.extrapolation import Extrapolation
-from sqlinterp.lookup.boxes import Box, Corner
+from sqlinterp.lookup.boxes import Box, Corner, numbered
 
 
 @dataclass(frozen=True)
@@ -40,6 +40,10 @@ class Placement:
     preference: tuple[float, ...] = ()
     fixed_axes: frozenset[int] = frozenset()
     notes: dict[str, Any] = field(default_factory=dict)
+
+    def target(self, number: int) -> dict[str, Any]:
+        """Return the target as statements take it."""
+        return {"id": number, "regime_id": self.regime_id, **numbered("t", self.axes)}
 
     @property
     def rank(self) -> tuple[Any, ...]:

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import json
 from collections import defaultdict
-from collections.abc import Iterable
 from typing import Any
 
 from sqlinterp.certified_cell import NearestQuestion, SupportQuestion
-from sqlinterp.lookup.boxes import AXES, Box, Corner, corner_of, group_row, read_boxes
+from sqlinterp.lookup.boxes import AXES, Box, Corner, corner_of, group_row, numbered, read_boxes
 from sqlinterp.lookup.edge_rounds import EdgeRounds
 from sqlinterp.lookup.octants import Surroundings, are_neighbours
 from sqlinterp.lookup.placement import BoxRequest, CloudRequest, Request, Solution
@@ -27,12 +26,12 @@ class Rounds:
     def __init__(self, statements: Statements, path: Path, aggregation: str) -> None:
         self._statements, self._path, self._aggregation = statements, path, aggregation
         self._boxes: dict[tuple[int, int], list[Box]] = {}
-        self._surroundings: dict[int, Surroundings] = {}
+        self._around: Surroundings | None = None
 
     def run(self, searches: dict[int, tuple[Solver, Search]]) -> dict[int, Solution | None]:
         """Return the solution of every search by its number, None for those that fail."""
         results: dict[int, Solution | None] = {}
-        self._boxes, self._surroundings = {}, {}
+        self._boxes, self._around = {}, None
         waiting: dict[int, Request] = {}
         for number, (_, search) in searches.items():
             self._advance(number, search, None, waiting, results)
@@ -96,11 +95,7 @@ class Rounds:
         top = max(searches[number][0].max_dim for number in missing)
         dimensions = range(dimension, top + 1) if len(missing) <= _SMALL_BATCH else [dimension]
         groups = [group for d in dimensions for group in self._path.groups(d)]
-        targets = [
-            {"id": number, "regime_id": p.regime_id, **_numbered("t", p.axes)}
-            for number, request in missing.items()
-            for p in request.placements
-        ]
+        targets = [p.target(n) for n, request in missing.items() for p in request.placements]
         rows = self._statements.run(
             "lookup.neighbours",
             targets=json.dumps(targets),
@@ -115,11 +110,11 @@ class Rounds:
 
     def _boxes_around(self, number: int, request: BoxRequest) -> list[Box]:
         """Return the boxes of a single target, for which less has to be planned."""
-        around = self._surroundings.get(number)
-        if around is None:
-            around = Surroundings(self._statements, number, request.placements, self._aggregation)
-            self._surroundings[number] = around
-        return around.boxes(self._path.groups(request.dimension))
+        if self._around is None:
+            self._around = Surroundings(
+                self._statements, number, request.placements, self._aggregation
+            )
+        return self._around.boxes(self._path.groups(request.dimension))
 
     def _fetch_clouds(self, requests: dict[int, CloudRequest]) -> dict[int, list[Corner]]:
         kinds: dict[str, list[Row]] = defaultdict(list)
@@ -136,10 +131,6 @@ class Rounds:
         return answers
 
 
-def _numbered(letter: str, values: Iterable[float]) -> Row:
-    return {f"{letter}_{i}": value for i, value in zip(AXES, values, strict=True)}
-
-
 def _cloud_question(number: int, request: CloudRequest) -> tuple[str, Row]:
     group = request.box.group
     asked: Row = {
@@ -147,8 +138,8 @@ def _cloud_question(number: int, request: CloudRequest) -> tuple[str, Row]:
         "regime_id": request.box.regime_id,
         "latency_column": request.box.latency_column,
         "is_curved": request.is_curved,
-        **_numbered("v", (axis - 1 in group for axis in AXES)),
-        **_numbered("t", request.axes),
+        **numbered("v", (axis - 1 in group for axis in AXES)),
+        **numbered("t", request.axes),
     }
     question = request.question
     if isinstance(question, SupportQuestion):
@@ -163,4 +154,4 @@ def _vector(group: tuple[int, ...], values: Any) -> Row:
     full = [0.0, 0.0, 0.0, 0.0]
     for axis, value in zip(group, values, strict=True):
         full[axis] = float(value)
-    return _numbered("c", full)
+    return numbered("c", full)

@@ -8,7 +8,7 @@ from typing import Any
 import duckdb
 
 from sqlinterp import queries
-from sqlinterp.database import rows
+from sqlinterp.database import named, rows, table
 
 # Longer parameters cost more to write into a statement than its plan does.
 _LONGEST_LITERAL = 20_000
@@ -29,12 +29,9 @@ class Statements:
 
     def fetch(self, *steps: str, **parameters: Any) -> tuple[list[str], list[tuple[Any, ...]]]:
         """Run a query like :meth:`run`; return the names of its columns and its rows as tuples."""
-        cursor = self._executed(steps, parameters)
-        columns = [column[0] for column in cursor.description or []]
-        found = cursor.fetchall()
+        columns, found = table(self._executed(steps, parameters))
         if self.log is not None:
-            named = [dict(zip(columns, row, strict=True)) for row in found]
-            self._logged(steps, parameters, named)
+            self._logged(steps, parameters, named(columns, found))
         return columns, found
 
     def _executed(

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import Any
 
+from sqlinterp.database import named
 from sqlinterp.lookup.statements import Statements
 
 Row = dict[str, Any]
 Place = tuple[int, str, int]  # file, key, operands that count where keys are not stored
-
 
 # Larger classes, as those of kernels whose dims are all small, are left to the keys.
 MOST_OF_CLASS = 2_000
@@ -55,8 +55,8 @@ class StoredGroups:
                 yield (row["file_id"], row["match_key"], 0), row
             return
         for place in places:
-            for values in self._of_class.get(place, ()):
-                yield place, dict(zip(self._columns, values, strict=True))
+            for row in named(self._columns, self._of_class.get(place, ())):
+                yield place, row
 
     def plain_keys(self) -> dict[tuple[int, int], str]:
         """Return the keys that tell operand shapes as they are, of the class that was read.

@@ -13,6 +13,7 @@ from sqlinterp.lookup.exact import (
     Shapes,
     Wish,
     _may_be_padded,
+    forms_of,
 )
 from sqlinterp.lookup.plan import Plan
 from sqlinterp.lookup.statements import Statements
@@ -88,10 +89,9 @@ class _EngineGroups(StoredGroups):
 
 def _target_keys(wish: Wish, keys: Mapping[Shapes, Row]) -> Iterator[Key]:
     """Return the rows of the relation of keys that one wish makes."""
-    for column, rule, quality, needed in _UNPADDED:
-        if needed is None or getattr(wish.trait, needed):
-            yield (
-                wish.number, wish.candidate.position, wish.file_id,
-                keys[wish.shapes][column] + wish.suffix, rule, quality, wish.distance,
-                wish.candidate.is_unique,
-            )  # fmt: skip
+    for column, rule, quality, _ in forms_of(wish.trait, _UNPADDED):
+        yield (
+            wish.number, wish.candidate.position, wish.file_id,
+            keys[wish.shapes][column] + wish.suffix, rule, quality, wish.distance,
+            wish.candidate.is_unique,
+        )  # fmt: skip
