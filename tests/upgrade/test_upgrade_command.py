@@ -69,7 +69,8 @@ def test_files_left_alone_give_exit_code_3_and_their_reason(folder: Path) -> Non
     for arguments in (["--dry-run"], []):
         done = run(folder, "--to", "latest", *arguments)
         assert done.exit_code == 3
-        assert "Neg.csv" in done.stdout and "line 3 (short row)" in done.stdout
+        told = ("Neg.csv", "line 3", "(short", "row)")  # where lines break hangs on the folder
+        assert all(words in done.stdout for words in told)
         assert done.stderr.strip() == "sqlinterp: 1 file was left alone"
     assert (folder / "Add.csv").read_bytes().count(b"MicroBench") == 25
 
