@@ -159,15 +159,14 @@ class ExactSearch:
     ) -> tuple[list[tuple[Place, Row]], dict[Place, list[Asked]]]:
         """Return the groups under the keys of the wishes, and what asks for each place."""
         wanted: dict[Place, list[Asked]] = defaultdict(list)
-        classes = set()
+        classes: set[Any] = set()
         for wish in wishes:
             own = keys[wish.shapes]
             classes.add(own["size_class"])
             for column, rule, quality, _ in forms_of(wish.trait, forms):
                 place = (wish.file_id, own[column] + wish.suffix, wish.cut)
                 wanted[place].append((wish, rule, quality))
-        only_class = classes.pop() if len(classes) == 1 else None
-        return list(self._store.at(wanted, only_class)), wanted
+        return list(self._store.at(wanted, () if None in classes else classes)), wanted
 
     def _matches(self, pairs: Iterable[Pair]) -> list[Row]:
         """Return groups with what they answer, by which rule and with which quality."""

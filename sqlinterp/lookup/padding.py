@@ -41,7 +41,7 @@ class Padding:
         """
         if trait.is_folded:
             return True
-        held = self._measured.get(group["row_id"]) or _told(self._plain_keys[_group(group)])
+        held = self._held(group)
         sizes = self._sizes.get(shapes)
         if sizes is None:
             sizes = self._sizes[shapes] = [_size(shape) for shape in shapes]
@@ -64,21 +64,27 @@ class Padding:
             Those that match, with ``rule``, ``padding_ratio`` and ``measured_shapes``.
         """
         groups = {_identity(row): row for row in candidates}
-        self._read({row["row_id"] for row in groups.values()} - self._measured.keys())
-        asked = [_question(row, self._measured[row["row_id"]]) for row in groups.values()]
-        return [
-            {**groups[_identity(row)], **row, "measured_shapes": self._measured[row["row_id"]]}
+        asked = [_question(row, self._held(row)) for row in groups.values()]
+        found = [
+            {**groups[_identity(row)], **row}
             for start in range(0, len(asked), _CHUNK)
             for row in self._statements.evaluate(
                 "lookup.padded_match", candidates=json.dumps(asked[start : start + _CHUNK])
             )
         ]
+        self._read({row["row_id"] for row in found} - self._measured.keys())
+        return [{**row, "measured_shapes": self._measured[row["row_id"]]} for row in found]
+
+    def _held(self, group: Row) -> Sequence[Sequence[int]]:
+        """Return the operand shapes of a group, those that count where rows are cut."""
+        return self._measured.get(group["row_id"]) or _told(self._plain_keys[_group(group)])
 
     def _read(self, row_ids: Iterable[int]) -> None:
         """Read the operand shapes of measurements."""
         wanted = sorted(row_ids)
         if wanted:
-            rows = self._statements.run("lookup.measured_operand", row_ids=wanted)
+            ends = {"first_id": wanted[0], "last_id": wanted[-1]}
+            rows = self._statements.run("lookup.measured_operand", row_ids=wanted, **ends)
             self._measured.update({row["row_id"]: row["operand_shapes"] for row in rows})
 
 
@@ -101,7 +107,7 @@ def _size(shape: Shape) -> tuple[int, list[int]]:
     return math.prod(shape), [dim for dim in shape if dim % 8 and dim != 1]
 
 
-def _question(row: Row, measured: list[list[int]]) -> Mapping[str, Any]:
+def _question(row: Row, measured: Sequence[Sequence[int]]) -> Mapping[str, Any]:
     """Return what decides whether a target pads to a measured group."""
     wish = row["wish"]
     keys = ("id", "position", "distance", "latency_rank", "signature_id", "row_id")

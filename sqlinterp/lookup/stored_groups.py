@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from typing import Any
 
 from sqlinterp.database import named
@@ -14,12 +14,16 @@ Place = tuple[int, str, int]  # file, key, operands that count where keys are no
 # Larger classes, as those of kernels whose dims are all small, are left to the keys.
 MOST_OF_CLASS = 2_000
 
+# With more classes than these nearly every block of a large table holds one of them.
+MOST_CLASSES = 5_000
+
 
 class StoredGroups:
     """Reads groups by their place.
 
     Places of one size class are read with all others of that class, unless there are too many: so
-    is a single target, whose second question is then answered already.
+    is a single target, whose second question is then answered already. Those of a few classes are
+    looked for in these only.
     """
 
     def __init__(self, statements: Statements, aggregation: str) -> None:
@@ -28,30 +32,32 @@ class StoredGroups:
         self._columns: list[str] = []
         self._of_class: dict[Place, list[tuple[Any, ...]]] | None = None
 
-    def at(self, places: Iterable[Place], size_class: int | None) -> Iterator[tuple[Place, Row]]:
+    def at(self, places: Iterable[Place], classes: Collection[int]) -> Iterator[tuple[Place, Row]]:
         """Yield the groups at places.
 
         Parameters
         ----------
-        size_class : int or None
-            The one that all the places share.
+        classes : collection of int
+            Size classes of all the places, empty when those of some are not known.
         """
         listed = list(places)
         stored = [place for place in listed if place[2] == 0]
         if stored:
-            yield from self.stored(stored, size_class)
+            yield from self.stored(stored, classes)
         cut = [place for place in listed if place[2] > 0]
         if cut:
             limits = [limit for _, _, limit in cut]
             for row in self._read("lookup.cut_group", cut, limits=limits):
                 yield (row["file_id"], row["match_key"], row["input_limit"]), row
 
-    def stored(self, places: list[Place], size_class: int | None) -> Iterator[tuple[Place, Row]]:
+    def stored(self, places: list[Place], classes: Collection[int]) -> Iterator[tuple[Place, Row]]:
         """Yield the groups under stored keys."""
-        if size_class is not None:
-            self._read_class(places, size_class)
-        if size_class is None or self._of_class is None:
-            for row in self._read("lookup.keyed_group", places):
+        is_one = len(classes) == 1
+        if is_one:
+            self._read_class(places, *classes)
+        if not is_one or self._of_class is None:
+            listed = sorted(classes) if len(classes) <= MOST_CLASSES else []
+            for row in self._read("lookup.keyed_group", places, classes=listed):
                 yield (row["file_id"], row["match_key"], 0), row
             return
         for place in places:

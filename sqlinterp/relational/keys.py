@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from typing import Any
 
 from sqlinterp.lookup.catalog import Catalog
@@ -76,7 +76,7 @@ class _EngineGroups(StoredGroups):
         super().__init__(statements, aggregation)
         self._backend = backend
 
-    def stored(self, places: list[Place], size_class: int | None) -> Iterator[tuple[Place, Row]]:
+    def stored(self, places: list[Place], classes: Collection[int]) -> Iterator[tuple[Place, Row]]:
         """Yield the groups under stored keys."""
         keys = [
             (number, 0, file_id, key, "batch_strip", 0, 0, False)

@@ -15,7 +15,11 @@ from hypothesis import strategies as st
 
 import sqlinterp
 from sqlinterp.database import define_macros
-from sqlinterp.lookup.statements import Statements
+from sqlinterp.lookup.catalog import Catalog
+from sqlinterp.lookup.engine import Engine
+from sqlinterp.lookup.invocation import read_invocation
+from sqlinterp.lookup.statements import Statements, Step
+from sqlinterp.model import QueryContext
 
 DIMS = st.integers(1, 300)
 SHAPE = st.lists(DIMS, min_size=1, max_size=4)
@@ -61,7 +65,9 @@ def test_it_is_the_same_number_for_good(connection: duckdb.DuckDBPyConnection) -
     assert size_class(connection, [[100, 2000], [2000, 2304]]) == 882400186025979719
 
 
-def test_single_lookups_find_by_class_what_batches_find_by_key(tmp_path: Path) -> None:
+def test_single_lookups_find_by_class_what_batches_find_by_key(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     chosen = random.Random(11)
     sizes = (1, 8, 16, 24, 40, 60, 64, 65, 72, 100, 128)
     rows = []
@@ -83,6 +89,8 @@ def test_single_lookups_find_by_class_what_batches_find_by_key(tmp_path: Path) -
     with sqlinterp.open(tmp_path / "p.duckdb", disable_interpolation=True) as database:
         singles = [database.lookup(one) for one in calls]
         assert database.lookup_many(calls) == singles
+        monkeypatch.setattr("sqlinterp.lookup.stored_groups.MOST_CLASSES", 2)
+        assert database.lookup_many(calls) == singles
         rules = {answer.shape_match_rule for answer in singles}
         steps = {step.steps[-1] for one in calls[:9] for step in database.trace(one)[2]}
         size = cursor_of(database).execute("select block_size from pragma_database_size()")
@@ -90,6 +98,30 @@ def test_single_lookups_find_by_class_what_batches_find_by_key(tmp_path: Path) -
     assert {"identity", "batch_strip", "transpose", "padding"} <= rules
     assert "lookup.classed_group" in steps and "lookup.keyed_group" not in steps
     assert 65536 in blocks
+
+
+def test_a_few_targets_are_looked_for_in_their_classes(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    row = '"{0},256;256,512",DT_BF16;DT_BF16,ND;ND,"{0},512",DT_BF16,ND,{0}.5'
+    rows = (row.format(64 * place) for place in range(1, 40))
+    write_version(
+        tmp_path / "v", {"MatMulV2.csv": [MATMUL_HEADER, *rows]}, {"aten.mm.default": "MatMulV2"}
+    )
+    sqlinterp.ingest([tmp_path / "v"], tmp_path / "p.duckdb")
+    calls = [read_invocation(matmul_call(64 * place, 256, 512)) for place in (1, 5, 9)]
+    read = []
+    with sqlinterp.open(tmp_path / "p.duckdb") as database:
+        cursor = cursor_of(database)
+        catalog = Catalog(cursor, database.version_key)
+        for most in (3, 2):
+            monkeypatch.setattr("sqlinterp.lookup.stored_groups.MOST_CLASSES", most)
+            log: list[Step] = []
+            answers = Engine(Statements(cursor, log), catalog, QueryContext()).lookup_many(calls)
+            assert [answer.latency_us for answer in answers] == [64.5, 320.5, 576.5]
+            [step] = [step for step in log if step.steps[-1] == "lookup.keyed_group"]
+            read.append(len(step.parameters["classes"]))
+    assert read == [3, 0]
 
 
 def test_a_class_of_too_many_rows_is_left_to_the_keys(
