@@ -63,13 +63,18 @@ def _kernel(plan: Plan, row: Row) -> str | None:
 
 
 def _box(names: Sequence[str], row: Row) -> str:
-    """Return the bracket of every axis that varies, ``?`` on a side without a measured value."""
+    """Return the bracket of every axis that varies, ``?`` on a side without a measured value.
+
+    Of large regimes each axis has a row of its own.
+    """
+    ends = [(row.get(f"lo_{i}"), row.get(f"hi_{i}")) for i, _ in enumerate(names, start=1)]
+    if "upper" in row:
+        ends[row["axis"] - 1] = (row["lower"], row["upper"])
     sides = []
-    for i, name in enumerate(names, start=1):
-        low, high = row.get(f"lo_{i}"), row.get(f"hi_{i}")
+    for name, (low, high) in zip(names, ends, strict=True):
         if low != high:
-            ends = ["?" if side is None else as_text(side) for side in (low, high)]
-            sides.append(f"{name}:{ends[0]}..{ends[1]}")
+            told = ["?" if side is None else as_text(side) for side in (low, high)]
+            sides.append(f"{name}:{told[0]}..{told[1]}")
     return ",".join(sides)
 
 

@@ -16,6 +16,7 @@ from sqlinterp.fidelity.grid import Coordinate, Row, coordinate_of
 from sqlinterp.ingestion.uses import path_uses
 from sqlinterp.lookup.catalog import Catalog
 from sqlinterp.lookup.engine import Engine
+from sqlinterp.lookup.levels import ignore_levels
 from sqlinterp.lookup.statements import Statements
 from sqlinterp.model import Answer, OpInvocation, QueryContext
 from sqlinterp.paths import PATHS
@@ -117,6 +118,7 @@ def opened_copy(database: Path, version_key: str, context: QueryContext) -> Iter
         try:
             connection.execute("set threads = 1")
             load_aliases(connection)
+            ignore_levels(connection)
             yield Bench(connection, version_key, context)
         finally:
             connection.close()

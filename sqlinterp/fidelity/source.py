@@ -26,6 +26,7 @@ from sqlinterp.fidelity.grid import Coordinate, Group, Row, point_of
 from sqlinterp.fidelity.schemes import Holdout
 from sqlinterp.lookup.catalog import Catalog
 from sqlinterp.lookup.engine import Engine
+from sqlinterp.lookup.levels import ignore_levels
 from sqlinterp.lookup.regimes import Regime, RegimeError, read_regime
 from sqlinterp.lookup.services import Services
 from sqlinterp.lookup.statements import Statements
@@ -61,6 +62,7 @@ class Measured:
             check_derived(self._connection, database)
             define_macros(self._connection)
             load_aliases(self._connection)
+            ignore_levels(self._connection)
             self.versions = [row[0] for row in self._connection.execute(_KEYS).fetchall()]
             self._is_exact_key = is_exact_key
             self.version_key = self.resolved(version)

@@ -10,6 +10,7 @@ from sqlinterp import queries
 from sqlinterp.database import load_aliases
 from sqlinterp.definitions import definition_digest
 from sqlinterp.errors import DatabaseError
+from sqlinterp.ingestion.levels import derive_levels
 from sqlinterp.ingestion.uses import cut_uses, path_uses
 from sqlinterp.paths import PATHS
 
@@ -23,7 +24,7 @@ _PLACED = (
 
 
 def derive(connection: duckdb.DuckDBPyConnection) -> None:
-    """Rebuild ``exact_key``, ``regime``, ``point`` and ``dropped_point`` from the measurements."""
+    """Rebuild what lookups search from the measurements: keys, regimes, points, their values."""
     used = _store_uses(connection)
     connection.execute(_PLACED)
     for path in (path for path in PATHS.values() if path.name in used):
@@ -37,6 +38,7 @@ def derive(connection: duckdb.DuckDBPyConnection) -> None:
     connection.execute("truncate dropped_point")
     for name in ("build_regime", "build_point", "row_keys", "count_dropped"):
         connection.execute(queries.load(f"ingest.{name}").body)
+    derive_levels(connection)
     connection.execute("drop table placed_row; truncate derivation;")
     connection.execute("insert into derivation values ($digest)", {"digest": definition_digest()})
 

@@ -11,6 +11,7 @@ import duckdb
 
 from sqlinterp.database import rows
 from sqlinterp.lookup.error_bars import Quantiles, read_quantiles
+from sqlinterp.lookup.levels import StoredLevels
 from sqlinterp.memo import Memo
 from sqlinterp.policy import Policy
 
@@ -103,6 +104,7 @@ class Catalog:
             cursor.execute("select kernel_type, path from kernel_path").fetchall()
         )
         self.quantiles = _quantiles(cursor, self.version_id)
+        self.levels = StoredLevels(cursor)
         self.effective_policies: dict[tuple[str, str, str, str | None], Policy] = {}
         self.kept_regimes: Memo[list[dict[str, Any]]] = Memo(_KEPT_REGIMES)
 

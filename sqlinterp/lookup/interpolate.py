@@ -88,8 +88,9 @@ class InterpolationSearch:
                     if own and stage.is_allowed(policy):
                         solver = stage(path, policy)
                         solvers[number] = (solver, solver.search(tuple(own)))
-                solutions = Rounds(self._statements, path, self._aggregation).run(solvers)
-                for number, solution in solutions.items():
+                known = (self._aggregation, self._catalog.levels)
+                rounds = Rounds(self._statements, path, *known, solvers)
+                for number, solution in rounds.run().items():
                     candidate = plans[number].candidates[position]
                     _record(outcomes[number], candidate, solution, solvers[number][0].attempts)
 
@@ -162,7 +163,8 @@ class InterpolationSearch:
         if len(placed) == 1 and len(path.regime_steps) == 1:
             [key] = placed
             asked = dict(zip(("path", *_REGIME_FIELDS), key, strict=True))
-            return [self._statements.run("lookup.regime_of_one", **asked)]
+            regimes = self._statements.run("lookup.regime_of_one", **asked)
+            return [regimes or [{"regime_key": asked["regime_key"], "regime_id": None}]]
         targets = [{**row, "item_id": number} for number, row in enumerate(placed.values())]
         found: dict[int, list[Row]] = {number: [] for number in range(len(targets))}
         for row in self._matched(path, targets):

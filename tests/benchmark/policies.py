@@ -27,6 +27,7 @@ import sqlinterp  # noqa: E402
 from sqlinterp.database import connect_reader, define_macros, load_aliases  # noqa: E402
 from sqlinterp.lookup.catalog import Catalog  # noqa: E402
 from sqlinterp.lookup.engine import Engine  # noqa: E402
+from sqlinterp.lookup.levels import ignore_levels  # noqa: E402
 from sqlinterp.lookup.points import kernel_regimes, point_plans  # noqa: E402
 from sqlinterp.lookup.regimes import Regime  # noqa: E402
 from sqlinterp.lookup.statements import Statements  # noqa: E402
@@ -78,6 +79,7 @@ class Table:
         self.connection = connect_reader(database)
         define_macros(self.connection)
         load_aliases(self.connection)
+        ignore_levels(self.connection)
         self._catalog = Catalog(self.connection, version)
         regimes = kernel_regimes(self._engine({}).services, kernel)
         self.kernel = kernel

@@ -12,8 +12,9 @@ import pytest
 from databases_for_tests import cursor_of, matmul_call, write_version
 
 import sqlinterp
+from sqlinterp.lookup.around import are_neighbours
 from sqlinterp.lookup.boxes import Box, group_row, read_boxes
-from sqlinterp.lookup.octants import Surroundings, are_neighbours
+from sqlinterp.lookup.octants import Octants
 from sqlinterp.lookup.placement import Placement
 from sqlinterp.lookup.statements import Statements
 from sqlinterp.paths import PATHS
@@ -81,7 +82,7 @@ def test_both_ways_find_the_same_boxes(database: sqlinterp.ProfilingDatabase) ->
     for _ in range(150):
         axes = (*(float(chosen.choice((4, 8, 12, 16, 64, 99, 128, 200))) for _ in range(3)), 0.0)
         placements = placed(chosen.choice((ids, ids[:1], ids[1:])), axes)
-        found = Surroundings(statements, 0, placements, "median").boxes(GROUPS)
+        found = Octants(statements, 0, placements, "median").boxes(GROUPS)
         expected = of_many(statements, placements)
         for box in expected:
             bracketed += box.is_bracketed
