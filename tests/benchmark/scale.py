@@ -1,8 +1,9 @@
 """How cost grows with points and with targets: ``python tests/benchmark/scale.py [--largest 7]``.
 
 Everything here is synthetic: one kernel of batched matrix multiplication whose every batch size is
-a regime of 2,000 points, with a made-up latency. Each database size is measured in a process of
-its own, whose peak memory counts; ratios to ``SELECT 1`` on the same connection are printed too.
+a regime of 2,000 points, with a made-up latency; with ``--one-regime`` all points are in one. Each
+database size is measured in a process of its own, whose peak memory counts; ratios to ``SELECT 1``
+on the same connection are printed too.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
@@ -29,7 +31,6 @@ from sqlinterp.ingestion.derive import rebuild  # noqa: E402
 from sqlinterp.relational.canonical import text  # noqa: E402
 
 POINTS_PER_REGIME = 2_000
-M, K, N = tuple(range(64, 1344, 64)), tuple(range(128, 1408, 128)), tuple(range(256, 2816, 256))
 LARGEST_BATCH = 100_000
 _COPY = """
 insert into measurement by name
@@ -42,24 +43,52 @@ select * exclude (h, m, k, n, place, latency) replace (
 )
 from (
     select one.*, h, m, k, n,
-        ((h - 1) * $per + (m // 64 - 1) * 100 + (k // 128 - 1) * 10 + n // 256) as place,
+        ((((h - 1) * $rows + m // 64 - 1) * $side + k // 128 - 1) * $side + n // 256) as place,
         5 + h * m * k * n / 1e9 as latency
-    from measurement as one, range(2, $regimes + 2) as hs(h), (select unnest($m::bigint[]) as m),
-        (select unnest($k::bigint[]) as k), (select unnest($n::bigint[]) as n)
+    from measurement as one, range(2, $regimes + 2) as hs(h),
+        (select unnest(range(64, 64 * $rows + 1, 64)) as m),
+        (select unnest(range(128, 128 * $side + 1, 128)) as k),
+        (select unnest(range(256, 256 * $side + 1, 256)) as n)
 )
 """
 
 
-def build(points: int, folder: Path) -> Path:
-    """Write a database of so many points; its single CSV row is the pattern of all others."""
+@dataclass(frozen=True)
+class Grid:
+    """Regimes of one size: ``rows`` values of M, ``side`` values each of K and N."""
+
+    regimes: int
+    rows: int
+    side: int
+
+    @classmethod
+    def of(cls, points: int, per_regime: int) -> Grid:
+        """Return the grid with about so many points."""
+        side = round((per_regime / 2) ** (1 / 3))
+        return cls(max(points // per_regime, 1), round(per_regime / side**2), side)
+
+    @property
+    def points(self) -> int:
+        """Points of all regimes."""
+        return self.regimes * self.rows * self.side**2
+
+    def shape(self, place: int) -> tuple[int, int, int, int]:
+        """Return h, M, K and N of a place in the order of the file, M off its greatest values."""
+        rest, n = divmod(place, self.side)
+        rest, k = divmod(rest, self.side)
+        h, m = divmod(rest, self.rows)
+        return h + 2, 64 * min(m + 1, self.rows - 1), 128 * (k + 1), 256 * (n + 1)
+
+
+def build(grid: Grid, folder: Path) -> Path:
+    """Write a database of the points; its single CSV row is the pattern of all others."""
     row = '"1,64,128;1,128,256",DT_BF16;DT_BF16,ND;ND,"1,64,256",DT_BF16,ND,5.0'
     files = {"BatchMatMulV2.csv": [MATMUL_HEADER, row]}
     write_version(folder / "v", files, {"aten.bmm.default": "BatchMatMulV2"})
     database = folder / "scale.duckdb"
     sqlinterp.ingest([folder / "v"], database)
     connection = connect_writer(database)
-    grid = {"regimes": points // POINTS_PER_REGIME, "per": POINTS_PER_REGIME}
-    connection.execute(_COPY, {**grid, "m": list(M), "k": list(K), "n": list(N)})
+    connection.execute(_COPY, asdict(grid))
     rebuild(connection)
     connection.execute("checkpoint")
     connection.close()
@@ -71,16 +100,13 @@ def bmm(h: int, m: int, k: int, n: int) -> dict[str, Any]:
     return call("aten.bmm.default", tensor(h, m, k), tensor(h, k, n), outputs=[tensor(h, m, n)])
 
 
-def shapes(count: int, regimes: int, off_grid: int) -> list[tuple[int, int, int, int]]:
+def shapes(count: int, grid: Grid, off_grid: int) -> list[tuple[int, int, int, int]]:
     """Distinct shapes spread over the regimes, on the grid or beside it along M."""
-    step = POINTS_PER_REGIME * regimes / count
+    step = grid.points / count
     found = []
     for number in range(count):
-        place = int(number * step)
-        h, rest = divmod(place, POINTS_PER_REGIME)
-        m, rest = divmod(rest, 100)
-        k, n = divmod(rest, 10)
-        found.append((h + 2, M[min(m, 18)] + off_grid * (1 + number % 62), K[k], N[n]))
+        h, m, k, n = grid.shape(int(number * step))
+        found.append((h, m + off_grid * (1 + number % 62), k, n))
     return found
 
 
@@ -94,23 +120,22 @@ def median_seconds(run: Callable[[], Any], times: int) -> float:
     return statistics.median(seconds)
 
 
-def measure(database: Path, points: int, targets: list[int]) -> dict[str, Any]:
+def measure(database: Path, grid: Grid, targets: list[int]) -> dict[str, Any]:
     """Measure one database in this process."""
-    regimes = points // POINTS_PER_REGIME
     with sqlinterp.open(database) as opened:
         connection = cursor_of(opened)
-        found: dict[str, Any] = {"points": points}
+        found: dict[str, Any] = {"points": grid.points}
         found["select_1"] = median_seconds(lambda: connection.execute("select 1").fetchall(), 300)
         for name, off in (("exact", 0), ("line", 1)):
-            calls = iter([bmm(*shape) for shape in shapes(210, max(regimes, 1), off)])
+            calls = iter([bmm(*shape) for shape in shapes(210, grid, off)])
             found[f"cold_{name}"] = median_seconds(
                 lambda calls=calls: opened.lookup(next(calls)), 200
             )
         found["peak_lookups_mib"] = peak_mib()
         found["batch"] = [
-            {"targets": count, **batch(opened, connection, (count, regimes))}
+            {"targets": count, **batch(opened, connection, (count, grid))}
             for count in targets
-            if count <= points // 2
+            if count <= grid.points // 2
         ]
     found["peak_mib"] = peak_mib()
     return found
@@ -122,17 +147,17 @@ def peak_mib() -> float:
     return int(status.split("VmHWM:")[1].split()[0]) / 1024
 
 
-def batch(opened: Any, connection: Any, size: tuple[int, int]) -> dict[str, float]:
+def batch(opened: Any, connection: Any, size: tuple[int, Grid]) -> dict[str, float]:
     """Seconds a target: relation to relation, and from invocations to answers."""
-    count, regimes = size
+    count, grid = size
     connection.execute("set threads = 2")
-    found = {"relation_exact": relation(connection, exact_targets(connection, count, regimes),
+    found = {"relation_exact": relation(connection, exact_targets(connection, count, grid),
                                         "exact_answers", count)}  # fmt: skip
     found["relation_line"] = relation(
-        connection, placed_targets(connection, count, regimes), "axis_answers", count
+        connection, placed_targets(connection, count, grid), "axis_answers", count
     )
     if count <= LARGEST_BATCH:
-        calls = [bmm(*shape) for shape in shapes(count, regimes, 0)]
+        calls = [bmm(*shape) for shape in shapes(count, grid, 0)]
         start = time.perf_counter()
         answers = opened.lookup_many(calls)
         found["invocations_exact"] = (time.perf_counter() - start) / count
@@ -163,9 +188,9 @@ def load_shapes(connection: Any, found: list[tuple[int, int, int, int]]) -> None
     )
 
 
-def exact_targets(connection: Any, count: int, regimes: int) -> str:
+def exact_targets(connection: Any, count: int, grid: Grid) -> str:
     """Make the relation of targets by key."""
-    load_shapes(connection, shapes(count, regimes, 0))
+    load_shapes(connection, shapes(count, grid, 0))
     connection.execute(
         "create or replace temp table target_key as select target_id, 0 as position, file_id,"
         " [[h, m, k], [h, k, n]]::varchar || '|DT_BF16;DT_BF16' as match_key,"
@@ -175,9 +200,9 @@ def exact_targets(connection: Any, count: int, regimes: int) -> str:
     return "target_key"
 
 
-def placed_targets(connection: Any, count: int, regimes: int) -> str:
+def placed_targets(connection: Any, count: int, grid: Grid) -> str:
     """Make the relation of targets by place, each between two measured M."""
-    load_shapes(connection, shapes(count, regimes, 1))
+    load_shapes(connection, shapes(count, grid, 1))
     connection.execute(
         "create or replace temp table target_place as select target_id as place_id, target_id,"
         " 0 as position, 0 as distance, regime_id, m::double as axis_1, k::double as axis_2,"
@@ -277,22 +302,25 @@ def main() -> None:
     """Build, measure and draw every size up to the largest."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--largest", type=int, default=7, help="exponent of the most points")
-    parser.add_argument("--plot", type=Path, default=Path(__file__).with_name("scale.svg"))
-    parser.add_argument("--measure", nargs=2, help=argparse.SUPPRESS)
+    parser.add_argument("--one-regime", action="store_true", help="all points in one regime")
+    parser.add_argument("--plot", type=Path, help="draw into this file")
+    parser.add_argument("--measure", nargs=4, help=argparse.SUPPRESS)
     arguments = parser.parse_args()
     targets = [10**power for power in range(3, 7)]
     if arguments.measure:
-        database, points = Path(arguments.measure[0]), int(arguments.measure[1])
-        print(json.dumps(measure(database, points, targets)))
+        database, *size = arguments.measure
+        print(json.dumps(measure(Path(database), Grid(*map(int, size)), targets)))
         return
     results = []
     for power in range(4, arguments.largest + 1):
+        grid = Grid.of(10**power, 10**power if arguments.one_regime else POINTS_PER_REGIME)
         with tempfile.TemporaryDirectory() as folder:
-            database = build(10**power, Path(folder))
-            command = [sys.executable, __file__, "--measure", str(database), str(10**power)]
+            size = map(str, asdict(grid).values())
+            command = [sys.executable, __file__, "--measure", str(build(grid, Path(folder))), *size]
             results.append(json.loads(subprocess.check_output(command)))
     show(results)
-    plot(results, arguments.plot)
+    if arguments.plot:
+        plot(results, arguments.plot)
 
 
 if __name__ == "__main__":
