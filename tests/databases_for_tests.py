@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+import random
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -51,6 +52,21 @@ def matmul_call(m: int, k: int, n: int, dtype: str = "bfloat16") -> dict[str, An
     """``aten.mm`` of (m, k) and (k, n)."""
     inputs = (tensor(m, k, dtype=dtype), tensor(k, n, dtype=dtype))
     return call("aten.mm.default", *inputs, outputs=[tensor(m, n, dtype=dtype)])
+
+
+def scattered_matmuls(seed: int, values: Sequence[int], count: int) -> list[str]:
+    """A CSV of points scattered over M, K and N in two formats, with two latency columns."""
+    chosen = random.Random(seed)
+    lines = [f"{MATMUL_HEADER},Profiling Average Duration(us)"]
+    for _ in range(count):
+        m, k, n = (chosen.choice(values) for _ in range(3))
+        latency, other = chosen.choice((("5.5", ""), ("7.25", ""), ("", "6.0")))
+        formats = chosen.choice(("ND;ND", "ND;ND", "ND;FRACTAL_NZ"))
+        weight = f"{k},{n}" if formats == "ND;ND" else f"{n // 16 or 1},{k // 16 or 1},16,16"
+        lines.append(
+            f'"{m},{k};{weight}",DT_BF16;DT_BF16,{formats},"{m},{n}",DT_BF16,ND,{latency},{other}'
+        )
+    return lines
 
 
 def rows_of(database: Path, query: str) -> list[tuple[Any, ...]]:

@@ -43,6 +43,15 @@ def median_seconds(run: Callable[[], Any], times: int) -> float:
     return statistics.median(seconds)
 
 
+def beside_trivial(database: Any, connection: Any, call: Any) -> tuple[Any, float, float]:
+    """An answer, and the seconds of a ``SELECT 1`` just before it and of the lookup."""
+    start = time.perf_counter()
+    connection.execute("select 1").fetchall()
+    between = time.perf_counter()
+    answer = database.lookup(call)
+    return answer, between - start, time.perf_counter() - between
+
+
 def measured_calls(database: Any, count: int) -> list[dict[str, Any]]:
     """Distinct calls of ``aten.mm`` that were measured."""
     rows = (
@@ -69,13 +78,9 @@ def test_a_cold_exact_lookup_costs_a_few_trivial_statements(demo: Path) -> None:
         alone = median_seconds(lambda: connection.execute("select 1").fetchall(), 300)
         spent, trivial = [], []
         for call in calls:
-            start = time.perf_counter()
-            connection.execute("select 1").fetchall()
-            between = time.perf_counter()
-            answer = database.lookup(call)
-            end = time.perf_counter()
-            trivial.append(between - start)
-            spent.append(end - between)
+            answer, floor, cold = beside_trivial(database, connection, call)
+            trivial.append(floor)
+            spent.append(cold)
             assert answer.source == "MEASURED"
     cold, floor = statistics.median(spent), statistics.median(trivial)
     print(
@@ -96,14 +101,10 @@ def test_a_cold_lookup_on_two_axes_costs_few_trivial_statements(demo: Path) -> N
         for number in range(700):
             k = 1536 if number % 2 else chosen.randint(1600, 3000)
             call = matmul_call(chosen.randint(65, 4000), k, 2304)
-            start = time.perf_counter()
-            connection.execute("select 1").fetchall()
-            between = time.perf_counter()
-            answer = database.lookup(call)
-            end = time.perf_counter()
-            trivial.append(between - start)
+            answer, before, spent = beside_trivial(database, connection, call)
+            trivial.append(before)
             if answer.source == "INTERPOLATED":
-                cold[answer.details["interpolation_dim"]].append(end - between)
+                cold[answer.details["interpolation_dim"]].append(spent)
     floor = statistics.median(trivial)
     print(f"\nSELECT 1: {floor * 1e3:.2f} ms between lookups, {alone * 1e3:.2f} ms alone")
     for axes, seconds in cold.items():

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 import numpy as np
 import pytest
-from databases_for_tests import cursor_of, matmul_call, write_version
+from databases_for_tests import MATMUL_HEADER, cursor_of, matmul_call, write_version
 
 import sqlinterp
 from sqlinterp.certified_cell import NearestQuestion, SupportQuestion
@@ -16,10 +16,6 @@ from sqlinterp.lookup.clouds import CloudRounds
 from sqlinterp.lookup.placement import CloudRequest
 from sqlinterp.lookup.statements import Statements
 
-HEADER = (
-    "Input Shapes,Input Data Types,Input Formats,Output Shapes,Output Data Types,Output Formats,"
-    "Average Duration(us),Profiling Average Duration(us)"
-)
 GROUPS = ((0, 1), (0, 2), (1, 2), (0, 1, 2))
 
 
@@ -28,7 +24,7 @@ def database(tmp_path_factory: pytest.TempPathFactory) -> Iterator[sqlinterp.Pro
     """Points on a coarse grid, so that many are equally far away, in two latency columns."""
     folder = tmp_path_factory.mktemp("clouds")
     chosen = random.Random(11)
-    lines = [HEADER]
+    lines = [f"{MATMUL_HEADER},Profiling Average Duration(us)"]
     for _ in range(300):
         m, k, n = (8 * chosen.randint(1, 6) for _ in range(3))
         latency, other = chosen.choice(((f"{m + k / n:.3f}", ""), ("", "6.0")))

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from databases_for_tests import cursor_of, matmul_call, write_version
+from databases_for_tests import cursor_of, matmul_call, scattered_matmuls, write_version
 
 import sqlinterp
 from sqlinterp.cli.steps import decisive_rows
@@ -28,32 +28,13 @@ from sqlinterp.paths import PATHS
 PATH = PATHS["matmul"]
 GROUPS = [group for dimension in (1, 2, 3) for group in PATH.groups(dimension)]
 VALUES = (8, 16, 24, 64, 128)
-HEADER = (
-    "Input Shapes,Input Data Types,Input Formats,Output Shapes,Output Data Types,Output Formats,"
-    "Average Duration(us),Profiling Average Duration(us)"
-)
 KEEP = "sqlinterp.ingestion.levels.MOST_READ_POINTS"
-
-
-def lines(seed: int, count: int = 500) -> list[str]:
-    """Points scattered over M, K and N in two formats, with repetitions and two latency columns."""
-    chosen = random.Random(seed)
-    found = []
-    for _ in range(count):
-        m, k, n = (chosen.choice(VALUES) for _ in range(3))
-        latency, other = chosen.choice((("5.5", ""), ("7.25", ""), ("", "6.0")))
-        formats = chosen.choice(("ND;ND", "ND;ND", "ND;FRACTAL_NZ"))
-        weight = f"{k},{n}" if formats == "ND;ND" else f"{n // 16 or 1},{k // 16 or 1},16,16"
-        found.append(
-            f'"{m},{k};{weight}",DT_BF16;DT_BF16,{formats},"{m},{n}",DT_BF16,ND,{latency},{other}'
-        )
-    return found
 
 
 def ingested(place: Path, most: int, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Ingest the points so that regimes with more than ``most`` of them are large."""
     monkeypatch.setattr(KEEP, most)
-    files = {"MatMulV2.csv": [HEADER, *lines(3)]}
+    files = {"MatMulV2.csv": scattered_matmuls(3, VALUES, 500)}
     write_version(place / "v", files, {"aten.mm.default": "MatMulV2"})
     sqlinterp.ingest([place / "v"], place / "p.duckdb")
     return place / "p.duckdb"

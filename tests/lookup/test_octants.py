@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from databases_for_tests import cursor_of, matmul_call, write_version
+from databases_for_tests import cursor_of, matmul_call, scattered_matmuls, write_version
 
 import sqlinterp
 from sqlinterp.lookup.around import are_neighbours
@@ -20,32 +20,14 @@ from sqlinterp.lookup.statements import Statements
 from sqlinterp.paths import PATHS
 
 PATH = PATHS["matmul"]
+VALUES = (8, 16, 24, 64, 128)
 GROUPS = [group for dimension in (1, 2, 3) for group in PATH.groups(dimension)]
-HEADER = (
-    "Input Shapes,Input Data Types,Input Formats,Output Shapes,Output Data Types,Output Formats,"
-    "Average Duration(us),Profiling Average Duration(us)"
-)
-
-
-def lines(seed: int) -> list[str]:
-    """Points scattered over M, K and N in two formats, some with two latency columns."""
-    chosen = random.Random(seed)
-    found = []
-    for _ in range(120):
-        m, k, n = (chosen.choice((8, 16, 24, 64, 128)) for _ in range(3))
-        latency, other = chosen.choice((("5.5", ""), ("7.25", ""), ("", "6.0")))
-        formats = chosen.choice(("ND;ND", "ND;FRACTAL_NZ"))
-        weight = f"{k},{n}" if formats == "ND;ND" else f"{n // 16 or 1},{k // 16 or 1},16,16"
-        found.append(
-            f'"{m},{k};{weight}",DT_BF16;DT_BF16,{formats},"{m},{n}",DT_BF16,ND,{latency},{other}'
-        )
-    return found
 
 
 @pytest.fixture(scope="module")
 def database(tmp_path_factory: pytest.TempPathFactory) -> Iterator[sqlinterp.ProfilingDatabase]:
     folder = tmp_path_factory.mktemp("octants")
-    files = {"MatMulV2.csv": [HEADER, *lines(3)]}
+    files = {"MatMulV2.csv": scattered_matmuls(3, VALUES, 500)}
     write_version(folder / "v", files, {"aten.mm.default": "MatMulV2"})
     sqlinterp.ingest([folder / "v"], folder / "p.duckdb")
     with sqlinterp.open(folder / "p.duckdb") as opened:
@@ -105,7 +87,7 @@ def names(database: sqlinterp.ProfilingDatabase, call: dict[str, Any]) -> list[s
 
 
 def test_a_regime_is_asked_for_once(tmp_path: Path) -> None:
-    files = {"MatMulV2.csv": [HEADER, *lines(3)]}
+    files = {"MatMulV2.csv": scattered_matmuls(3, VALUES, 500)}
     write_version(tmp_path / "v", files, {"aten.mm.default": "MatMulV2"})
     sqlinterp.ingest([tmp_path / "v"], tmp_path / "p.duckdb")
     with sqlinterp.open(tmp_path / "p.duckdb") as database:
@@ -119,7 +101,7 @@ def test_a_regime_is_asked_for_once(tmp_path: Path) -> None:
 
 def test_what_is_kept_is_bounded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("sqlinterp.lookup.catalog._KEPT_REGIMES", 2)
-    files = {"MatMulV2.csv": [HEADER, *lines(3)]}
+    files = {"MatMulV2.csv": scattered_matmuls(3, VALUES, 500)}
     write_version(tmp_path / "v", files, {"aten.mm.default": "MatMulV2"})
     sqlinterp.ingest([tmp_path / "v"], tmp_path / "p.duckdb")
     with sqlinterp.open(tmp_path / "p.duckdb") as database:
