@@ -2,42 +2,34 @@
 
 from __future__ import annotations
 
-import json
 import random
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from databases_for_tests import cursor_of, matmul_call, scattered_matmuls, write_version
+from databases_for_tests import cursor_of, matmul_call
+from lookup.boxes_support import GROUPS, VALUES, of_many, placed, scattered
 
 import sqlinterp
 from sqlinterp.cli.steps import decisive_rows
 from sqlinterp.fidelity.bench import opened_copy
 from sqlinterp.fidelity.source import Measured
-from sqlinterp.lookup.boxes import Box, group_row, read_boxes
+from sqlinterp.lookup.boxes import Box
 from sqlinterp.lookup.catalog import Catalog
 from sqlinterp.lookup.engine import Engine
 from sqlinterp.lookup.invocation import read_invocation
 from sqlinterp.lookup.levels import Levels, StoredLevels, ignore_levels
 from sqlinterp.lookup.octants import Octants
-from sqlinterp.lookup.placement import Placement
 from sqlinterp.lookup.statements import Statements, Step
 from sqlinterp.model import QueryContext
-from sqlinterp.paths import PATHS
 
-PATH = PATHS["matmul"]
-GROUPS = [group for dimension in (1, 2, 3) for group in PATH.groups(dimension)]
-VALUES = (8, 16, 24, 64, 128)
 KEEP = "sqlinterp.ingestion.levels.MOST_READ_POINTS"
 
 
 def ingested(place: Path, most: int, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Ingest the points so that regimes with more than ``most`` of them are large."""
     monkeypatch.setattr(KEEP, most)
-    files = {"MatMulV2.csv": scattered_matmuls(3, VALUES, 500)}
-    write_version(place / "v", files, {"aten.mm.default": "MatMulV2"})
-    sqlinterp.ingest([place / "v"], place / "p.duckdb")
-    return place / "p.duckdb"
+    return scattered(place)
 
 
 @pytest.fixture(scope="module")
@@ -48,25 +40,6 @@ def databases(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, Pa
             name: ingested(tmp_path_factory.mktemp(name), most, patch)
             for name, most in (("none", 1000), ("one", 60), ("both", 3))
         }
-
-
-def placed(regime_ids: list[int], axes: tuple[float, ...]) -> list[Placement]:
-    return [Placement(1, regime_id, axes, True, 1, (0,), 0, {}) for regime_id in regime_ids]
-
-
-def of_many(statements: Statements, placements: list[Placement]) -> list[Box]:
-    """The boxes as batches find them; nothing is asked of an open box but that it is open."""
-    targets = [placement.target(0) for placement in placements]
-    groups = [group_row(number, group) for number, group in enumerate(GROUPS)]
-    rows = statements.run(
-        "lookup.neighbours",
-        targets=json.dumps(targets), groups=json.dumps(groups), aggregation="median",
-    )  # fmt: skip
-    boxes = read_boxes(rows, GROUPS).get(0, [])
-    for box in boxes:
-        if not box.is_bracketed:
-            box.corners = []
-    return boxes
 
 
 def test_the_stored_values_are_those_of_the_points(databases: dict[str, Path]) -> None:

@@ -2,54 +2,25 @@
 
 from __future__ import annotations
 
-import json
 import random
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
-from databases_for_tests import cursor_of, matmul_call, scattered_matmuls, write_version
+from databases_for_tests import cursor_of, matmul_call
+from lookup.boxes_support import GROUPS, of_many, placed, scattered
 
 import sqlinterp
 from sqlinterp.lookup.around import are_neighbours
-from sqlinterp.lookup.boxes import Box, group_row, read_boxes
 from sqlinterp.lookup.octants import Octants
-from sqlinterp.lookup.placement import Placement
 from sqlinterp.lookup.statements import Statements
-from sqlinterp.paths import PATHS
-
-PATH = PATHS["matmul"]
-VALUES = (8, 16, 24, 64, 128)
-GROUPS = [group for dimension in (1, 2, 3) for group in PATH.groups(dimension)]
 
 
 @pytest.fixture(scope="module")
 def database(tmp_path_factory: pytest.TempPathFactory) -> Iterator[sqlinterp.ProfilingDatabase]:
-    folder = tmp_path_factory.mktemp("octants")
-    files = {"MatMulV2.csv": scattered_matmuls(3, VALUES, 500)}
-    write_version(folder / "v", files, {"aten.mm.default": "MatMulV2"})
-    sqlinterp.ingest([folder / "v"], folder / "p.duckdb")
-    with sqlinterp.open(folder / "p.duckdb") as opened:
+    with sqlinterp.open(scattered(tmp_path_factory.mktemp("octants"))) as opened:
         yield opened
-
-
-def placed(regime_ids: list[int], axes: tuple[float, ...]) -> list[Placement]:
-    return [Placement(1, regime_id, axes, True, 1, (0,), 0, {}) for regime_id in regime_ids]
-
-
-def of_many(statements: Statements, placements: list[Placement]) -> list[Box]:
-    """The boxes as batches find them."""
-    targets = [
-        {"id": 0, "regime_id": p.regime_id, **{f"t_{i}": p.axes[i - 1] for i in (1, 2, 3, 4)}}
-        for p in placements
-    ]
-    groups = [group_row(number, group) for number, group in enumerate(GROUPS)]
-    rows = statements.run(
-        "lookup.neighbours",
-        targets=json.dumps(targets), groups=json.dumps(groups), aggregation="median",
-    )  # fmt: skip
-    return read_boxes(rows, GROUPS).get(0, [])
 
 
 def test_both_ways_find_the_same_boxes(database: sqlinterp.ProfilingDatabase) -> None:
@@ -68,8 +39,6 @@ def test_both_ways_find_the_same_boxes(database: sqlinterp.ProfilingDatabase) ->
         expected = of_many(statements, placements)
         for box in expected:
             bracketed += box.is_bracketed
-            if not box.is_bracketed:
-                box.corners = []  # nothing is asked of an open box but that it is open
         assert found == expected
     assert bracketed > 200
 
@@ -87,10 +56,7 @@ def names(database: sqlinterp.ProfilingDatabase, call: dict[str, Any]) -> list[s
 
 
 def test_a_regime_is_asked_for_once(tmp_path: Path) -> None:
-    files = {"MatMulV2.csv": scattered_matmuls(3, VALUES, 500)}
-    write_version(tmp_path / "v", files, {"aten.mm.default": "MatMulV2"})
-    sqlinterp.ingest([tmp_path / "v"], tmp_path / "p.duckdb")
-    with sqlinterp.open(tmp_path / "p.duckdb") as database:
+    with sqlinterp.open(scattered(tmp_path)) as database:
         asked = [names(database, matmul_call(m, 64, 64)) for m in (12, 20)]
         assert asked[0].count("lookup.regime_of_one") == 1
         assert "lookup.regime_of_one" not in asked[1]
@@ -101,10 +67,7 @@ def test_a_regime_is_asked_for_once(tmp_path: Path) -> None:
 
 def test_what_is_kept_is_bounded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("sqlinterp.lookup.catalog._KEPT_REGIMES", 2)
-    files = {"MatMulV2.csv": scattered_matmuls(3, VALUES, 500)}
-    write_version(tmp_path / "v", files, {"aten.mm.default": "MatMulV2"})
-    sqlinterp.ingest([tmp_path / "v"], tmp_path / "p.duckdb")
-    with sqlinterp.open(tmp_path / "p.duckdb") as database:
+    with sqlinterp.open(scattered(tmp_path)) as database:
         catalog = database._content.get().catalog
         calls = [
             matmul_call(12, 64, 64, dtype=d) for d in ("bfloat16", "float32", "float16", "int8")

@@ -11,8 +11,8 @@ from upgrade_support import OLD, contents, copy_sample, legacy_bytes, legacy_row
 from sqlinterp.cli.app import app
 
 
-def run(*arguments: str | Path) -> Result:
-    environment = {"COLUMNS": "100", "NO_COLOR": "1"}
+def run(*arguments: str | Path, columns: int = 100) -> Result:
+    environment = {"COLUMNS": str(columns), "NO_COLOR": "1"}
     return CliRunner().invoke(app, ["upgrade-csv", *map(str, arguments)], env=environment)
 
 
@@ -67,10 +67,10 @@ def test_undo(folder: Path) -> None:
 def test_files_left_alone_give_exit_code_3_and_their_reason(folder: Path) -> None:
     (folder / "Neg.csv").write_bytes(legacy_bytes() + b"1,2\r\n")
     for arguments in (["--dry-run"], []):
-        done = run(folder, "--to", "latest", *arguments)
+        # wide, because where lines break hangs on the length of the folder's name
+        done = run(folder, "--to", "latest", *arguments, columns=400)
         assert done.exit_code == 3
-        told = ("Neg.csv", "line 3", "(short", "row)")  # where lines break hangs on the folder
-        assert all(words in done.stdout for words in told)
+        assert "Neg.csv" in done.stdout and "line 3 (short row)" in done.stdout
         assert done.stderr.strip() == "sqlinterp: 1 file was left alone"
     assert (folder / "Add.csv").read_bytes().count(b"MicroBench") == 25
 
