@@ -2,5 +2,5 @@
 -- param: most integer [points that are read]
 insert into levelled_regime
 select regime_id, len(axis_names) from regime
-where measurement_count > $most and regime_id in (select regime_id from point group by regime_id having count(*) > $most)
+where regime_id in (select regime_id from point group by regime_id having count(*) > $most)
 order by regime_id

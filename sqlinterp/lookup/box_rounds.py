@@ -64,18 +64,22 @@ class BoxRounds:
 
         These are a single target, and few targets in a large regime.
         """
+        is_single = len(self._max_dims) == 1
+        if not is_single and not self._levels.regimes:
+            return {}
         asked = Counter(p.regime_id for request in requests.values() for p in request.placements)
         found = {}
         for number, request in requests.items():
-            is_alone = len(self._max_dims) == 1 or any(
-                p.regime_id in self._levels.regimes
-                and p.measurement_count >= _POINTS_OF_ONE_TARGET * asked[p.regime_id]
-                for p in request.placements
-            )
-            parts = self._parts(request.placements)
-            if is_alone and all(map(are_neighbours, parts)):
-                found[number] = parts
+            if is_single or any(self._is_large(p, asked[p.regime_id]) for p in request.placements):
+                parts = self._parts(request.placements)
+                if all(map(are_neighbours, parts)):
+                    found[number] = parts
         return found
+
+    def _is_large(self, placement: Placement, targets: int) -> bool:
+        """Whether joining the points of a regime costs more than asking for its targets alone."""
+        is_levelled = placement.regime_id in self._levels.regimes
+        return is_levelled and placement.measurement_count >= _POINTS_OF_ONE_TARGET * targets
 
     def _parts(self, placements: Iterable[Placement]) -> list[list[Placement]]:
         """Return the placements in regimes with stored values and those in all others."""
