@@ -13,7 +13,7 @@ from sqlinterp.database import database_path
 from sqlinterp.errors import UsageError
 from sqlinterp.locks import Identity
 from sqlinterp.lookup.catalog import Catalog
-from sqlinterp.lookup.engine import Engine
+from sqlinterp.lookup.engine import Engine, collection_paused
 from sqlinterp.lookup.invocation import read_invocation
 from sqlinterp.lookup.lanes import Lane
 from sqlinterp.lookup.points import kernel_context, kernel_regimes, point_plans
@@ -112,18 +112,12 @@ class ProfilingDatabase:
         UsageError
             If an invocation is malformed; the message names its place.
         """
-        given = list(ops)
-        invocations = []
-        for place, op in enumerate(given, start=1):
-            try:
-                invocations.append(read_invocation(op))
-            except UsageError as error:
-                where = f"invocation {place}" if len(given) > 1 else ""
-                raise UsageError(error.what, where) from error
-        if not invocations:
-            return []
-        with self._lane() as (lane, _):
-            return lane.engine(context or self.context).lookup_many(invocations)
+        with collection_paused():
+            invocations = _read(list(ops))
+            if not invocations:
+                return []
+            with self._lane() as (lane, _):
+                return lane.engine(context or self.context).lookup_many(invocations)
 
     def lookup_points(
         self,
@@ -232,6 +226,18 @@ class ProfilingDatabase:
 
     def __exit__(self, *exception: object) -> None:
         self.close()
+
+
+def _read(given: Sequence[Invocation]) -> list[OpInvocation]:
+    """Return what was given as invocations; what is wrong with one of several tells its place."""
+    invocations = []
+    for place, op in enumerate(given, start=1):
+        try:
+            invocations.append(read_invocation(op))
+        except UsageError as error:
+            where = f"invocation {place}" if len(given) > 1 else ""
+            raise UsageError(error.what, where) from error
+    return invocations
 
 
 def open_database(

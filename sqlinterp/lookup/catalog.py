@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import duckdb
@@ -17,6 +18,7 @@ from sqlinterp.policy import Policy
 
 _MTP_OPERANDS = 2
 _KEPT_REGIMES = 10_000
+_KEPT_CANDIDATES = 10_000
 
 
 @dataclass(frozen=True)
@@ -53,6 +55,12 @@ class Trait:
         return self.is_flattened or self.is_merged or self.is_swapped
 
 
+_NO_FAMILY = Trait()
+_REWRITING = frozenset(
+    {"degenerate_bmm_kernel_type", "kernel_types_by_input_rank", "tp_linear_projection"}
+)
+
+
 @dataclass(frozen=True)
 class MappedOperator:
     """One entry of the mapping."""
@@ -62,6 +70,11 @@ class MappedOperator:
     kernels: tuple[str, ...]
     input_limit: int
     fields: dict[str, Any]
+
+    @cached_property
+    def is_rewriting(self) -> bool:
+        """Whether a rule of the entry may change its kernels or the operands of a call."""
+        return not _REWRITING.isdisjoint(self.fields)
 
 
 class Catalog:
@@ -86,12 +99,7 @@ class Catalog:
             row["operator"]: _operator(row)
             for row in rows(cursor.execute("select * from op_mapping where version_id = $id", own))
         }
-        self._policies = {
-            (row["scope"], row["subject"]): json.loads(row["policy_json"])
-            for row in rows(
-                cursor.execute("select * from interpolation_policy where version_id = $id", own)
-            )
-        }
+        self._policies = _policies(cursor, self.version_id)
         self._kernels = {
             row[1]: KernelFile(*row)
             for row in _file_rows(cursor, own["id"])
@@ -106,13 +114,14 @@ class Catalog:
         self.quantiles = _quantiles(cursor, self.version_id)
         self.levels = StoredLevels(cursor)
         self.effective_policies: dict[tuple[str, str, str, str | None], Policy] = {}
+        self.kept_candidates: Memo[Any] = Memo(_KEPT_CANDIDATES)
         self.kept_regimes: Memo[list[dict[str, Any]]] = Memo(_KEPT_REGIMES)
 
     def file(self, kernel: str) -> KernelFile:
         """Return the CSV of a kernel; collectives are looked for in the shared folder first."""
         if kernel.startswith("hcom_") and kernel in self._shared_files:
             return self._shared_files[kernel]
-        return self._files.get(kernel, KernelFile(kernel))
+        return self._files.get(kernel) or KernelFile(kernel)
 
     def kernel_of(self, file_id: int) -> str:
         """Return the kernel whose CSV has the id."""
@@ -133,7 +142,7 @@ class Catalog:
 
     def trait(self, kernel: str) -> Trait:
         """Return the family of a kernel."""
-        return self._traits.get(kernel, Trait())
+        return self._traits.get(kernel, _NO_FAMILY)
 
     def path_of_kernel(self, kernel: str) -> str | None:
         """Return the path that a kernel has of its own, None when it has none."""
@@ -169,6 +178,17 @@ def _file_rows(cursor: duckdb.DuckDBPyConnection, version_id: int | None) -> lis
 def _traits(cursor: duckdb.DuckDBPyConnection) -> dict[str, Trait]:
     found = rows(cursor.execute("select * from kernel_trait"))
     return {row.pop("kernel_type"): Trait(**row) for row in found}
+
+
+def _policies(
+    cursor: duckdb.DuckDBPyConnection, version_id: int
+) -> dict[tuple[str, str], dict[str, Any]]:
+    """Return the policy fields of a version by scope and subject."""
+    query = "select * from interpolation_policy where version_id = $id"
+    return {
+        (row["scope"], row["subject"]): json.loads(row["policy_json"])
+        for row in rows(cursor.execute(query, {"id": version_id}))
+    }
 
 
 def _cut_regimes(

@@ -19,7 +19,7 @@ from sqlinterp.model import Answer, OpInvocation, QueryContext
 
 
 @contextmanager
-def _collection_paused() -> Iterator[None]:
+def collection_paused() -> Iterator[None]:
     """Pause cyclic garbage collection: a batch builds no cycles, and each pass walks all of it."""
     was_enabled = gc.isenabled()
     gc.disable()
@@ -73,7 +73,7 @@ class Engine:
 
     def lookup_many(self, invocations: Sequence[OpInvocation]) -> list[Answer]:
         """Answer invocations in order: exact first, then by the lowest usable dimension."""
-        with _collection_paused():
+        with collection_paused():
             plans = {number: self.plan(invocation) for number, invocation in enumerate(invocations)}
             answers = self.answer_plans(plans)
             return [answers[number] for number in range(len(invocations))]

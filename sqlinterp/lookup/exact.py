@@ -99,7 +99,7 @@ class ExactSearch:
         wishes = [wish for number, plan in plans.items() for wish in self._wishes(number, plan)]
         keys = self.keys_of(wishes)
         matches = self._matches(_pairs(*self._held(wishes, keys, _UNPADDED)))
-        found = self.best(plans, list(filter(_counts, matches)))
+        found = self.best(plans, matches)
         missing = [
             wish
             for wish in wishes
@@ -170,11 +170,13 @@ class ExactSearch:
 
     def _matches(self, pairs: Iterable[Pair]) -> list[Row]:
         """Return groups with what they answer, by which rule and with which quality."""
-        return [
-            {**group, "id": wish.number, "position": wish.candidate.position, "rule": rule,
-             "distance": wish.distance, "quality": quality, "wish": wish}
-            for group, wish, rule, quality in pairs
-        ]  # fmt: skip
+        matches = []
+        for group, wish, rule, quality in pairs:
+            group["id"], group["position"] = wish.number, wish.candidate.position
+            group["rule"], group["quality"] = rule, quality
+            group["distance"], group["wish"] = wish.distance, wish
+            matches.append(group)
+        return matches
 
     def best(self, plans: Mapping[int, Plan], matches: list[Row]) -> dict[int, Row]:
         """Return the best match of each plan, in the order of :meth:`_order`."""
@@ -183,7 +185,7 @@ class ExactSearch:
             by_plan[row["id"]].append(row)
         best = {}
         for number, rows in by_plan.items():
-            first = min(rows, key=self._order)
+            first = rows[0] if len(rows) == 1 else min(rows, key=self._order)
             candidate = plans[number].candidates[first["position"]]
             if candidate.is_unique and _is_ambiguous(first, rows):
                 first["ambiguous"] = True
@@ -199,13 +201,26 @@ class ExactSearch:
 def _pairs(
     groups: Iterable[tuple[Place, Row]], wanted: Mapping[Place, list[Asked]]
 ) -> Iterator[Pair]:
-    """Yield every group with everything that asks for its place."""
-    return ((group, *asked) for place, group in groups for asked in wanted[place])
+    """Yield every group with what asks for it, a row of its own for each."""
+    for place, group in groups:
+        asked = wanted[place]
+        if len(asked) > 1 or group["is_bare"]:
+            asked = _counting(asked, group["is_bare"])
+        for number, ask in enumerate(asked):
+            yield (group if number == 0 else dict(group), *ask)
 
 
-def _counts(match: Row) -> bool:
-    """Whether a match counts: a leading 1 is taken off by one rule only."""
-    return match["rule"] == "batch_strip" or not match["is_bare"]
+def _counting(asked: list[Asked], is_bare: bool) -> list[Asked]:
+    """Return what may match a group: of each wish its best rule, and the one that takes a 1 off.
+
+    Rows with a leading 1 are stored without it as well; only that rule may answer by those.
+    """
+    if is_bare:
+        return [ask for ask in asked if ask[1] == "batch_strip"]
+    first: dict[int, Asked] = {}
+    for ask in asked:
+        first.setdefault(id(ask[0]), ask)
+    return list(first.values())
 
 
 def _tie(row: Row) -> tuple[Any, ...]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any
 
 from sqlinterp.lookup.catalog import Catalog, KernelFile, MappedOperator
@@ -94,6 +94,15 @@ class Plan:
         names = [candidate.kernel.kernel_type for candidate in self.candidates]
         return names + [kernel.kernel_type for kernel in self.unavailable]
 
+    def altered(self, **changes: Any) -> Plan:
+        """Return the plan with other values of some fields.
+
+        A batch plans every target, and ``dataclasses.replace`` asks for every field by its name.
+        """
+        plan = object.__new__(Plan)
+        plan.__dict__.update(self.__dict__, **changes)
+        return plan
+
     @property
     def seen(self) -> Target:
         """What the path sees."""
@@ -112,17 +121,25 @@ def with_kernels(
 
     Other fields may be changed with them, which saves another copy.
     """
+    key = (entry.operator, tuple(kernels), context.aggregation, context.policy)
+    known = catalog.kept_candidates.get(key)
+    if known is None:
+        known = catalog.kept_candidates.put(key, _candidates(key[1], entry, catalog, context))
+    candidates, unavailable = known
+    return plan.altered(candidates=candidates, unavailable=unavailable, **changes)
+
+
+def _candidates(
+    kernels: Iterable[str], entry: MappedOperator, catalog: Catalog, context: QueryContext
+) -> tuple[tuple[Candidate, ...], tuple[KernelFile, ...]]:
+    """Return kernels as candidates, and those without a CSV."""
     files = [catalog.file(name) for name in kernels]
     loaded = [file for file in files if file.status == "loaded"]
-    return replace(
-        plan,
-        candidates=tuple(
-            Candidate(i, f, kernel_policy(catalog, entry, f, context), _is_unique(catalog, f))
-            for i, f in enumerate(loaded)
-        ),
-        unavailable=tuple(file for file in files if file.status != "loaded"),
-        **changes,
+    candidates = tuple(
+        Candidate(i, f, kernel_policy(catalog, entry, f, context), _is_unique(catalog, f))
+        for i, f in enumerate(loaded)
     )
+    return candidates, tuple(file for file in files if file.status != "loaded")
 
 
 def kernel_policy(

@@ -24,6 +24,8 @@ def rewrite(entry: MappedOperator, operands: Operands, tp_size: int | None) -> R
 
     Source: exact lookup rules, compute-only target rewriting.
     """
+    if not entry.is_rewriting:
+        return Rewritten(entry.kernels, operands)
     kernels = _by_rank(entry, operands, entry.kernels + _degenerate(entry, operands))
     rule = entry.fields.get("tp_linear_projection")
     if rule is None:

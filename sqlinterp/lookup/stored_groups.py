@@ -58,7 +58,7 @@ class StoredGroups:
         if not is_one or self._of_class is None:
             listed = sorted(classes) if len(classes) <= MOST_CLASSES else []
             for row in self._read("lookup.keyed_group", places, classes=listed):
-                yield (row["file_id"], row["match_key"], 0), row
+                yield places[row["place"]], row
             return
         for place in places:
             for row in named(self._columns, self._of_class.get(place, ())):
