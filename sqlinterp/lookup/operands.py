@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
+from functools import lru_cache
 
 from sqlinterp.lookup.catalog import Catalog
 from sqlinterp.model import Argument, OpInvocation, Tensor
@@ -132,22 +133,27 @@ def _split_cache(operands: Operands) -> list[Operands]:
     return [operands.with_shapes([*lines, cache[1:], cache[1:], slots], (0, 1, 2, 2, 3))]
 
 
-def spellings(operands: Operands, is_relaxed: bool) -> list[tuple[int, str]]:
+def spellings(operands: Operands, is_relaxed: bool) -> tuple[tuple[int, str], ...]:
     """Return (distance, suffix) of every dtype spelling that may match, as the keys end.
 
     Distance 0 is the true dtype, 1 an fp16 target on DT_BF16 rows, 2 a kernel that serves
     DT_BF16 and FLOAT alike. Rows with empty slots match only where the call leaves them empty.
     """
-    true = "|" + ";".join(operands.dtypes)
+    return _suffixes(operands.dtypes, operands.gaps, is_relaxed)
+
+
+@lru_cache(maxsize=4096)
+def _suffixes(
+    dtypes: tuple[str, ...], gaps: tuple[int, ...], is_relaxed: bool
+) -> tuple[tuple[int, str], ...]:
+    true = "|" + ";".join(dtypes)
     found = {true: 0}
     found.setdefault(true.replace("FLOAT16", "DT_BF16"), 1)
     if is_relaxed:
-        loose = [d if d not in ("FLOAT", "FLOAT16") else "DT_BF16" for d in operands.dtypes]
+        loose = [d if d not in ("FLOAT", "FLOAT16") else "DT_BF16" for d in dtypes]
         found.setdefault("|~" + ";".join(loose), 2)
-    places = [""]
-    if operands.has_gaps:
-        places.append(str(list(operands.gaps)))
-    return [(distance, text + place) for text, distance in found.items() for place in places]
+    places = ["", str(list(gaps))] if any(gaps) else [""]
+    return tuple((distance, text + place) for text, distance in found.items() for place in places)
 
 
 def as_half_precision_brain(operands: Operands) -> Operands | None:
