@@ -41,7 +41,8 @@ with groups as (
         || list_transform(padded_keys, lambda key: {'key': 'p' || key, 'is_bare': false})) as form
     from keyed_forms
 )
-select file_id, form.key || key_suffix as match_key, form.is_bare, mean_us, median_us, min_us, first_us, max_us,
-    measurement_count, latency_rank, latency_column, signature_id, row_id, line_number, class
+select file_id, form.key || key_suffix as match_key, form.is_bare, mean_us, nullif(median_us, mean_us), nullif(min_us, mean_us),
+    nullif(first_us, mean_us), nullif(max_us, mean_us), measurement_count, latency_rank, latency_column, signature_id, row_id,
+    line_number, class
 from keys
 order by file_id, class, match_key, row_id

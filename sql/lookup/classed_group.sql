@@ -5,8 +5,10 @@
 -- param: most bigint [at most so many groups]
 -- param: aggregation varchar [mean, median, min or first]
 select file_id, match_key, is_bare, row_id, line_number, latency_column, latency_rank, signature_id, measurement_count,
-    latency_min_us, latency_max_us, case $aggregation when 'mean' then latency_mean_us
-        when 'median' then latency_median_us when 'min' then latency_min_us else latency_first_us end as latency_us
+    coalesce(latency_min_us, latency_mean_us) as latency_min_us,
+    coalesce(latency_max_us, latency_mean_us) as latency_max_us,
+    coalesce(case $aggregation when 'median' then latency_median_us
+        when 'min' then latency_min_us when 'first' then latency_first_us end, latency_mean_us) as latency_us
 from exact_key
 where size_class = $size_class::bigint and file_id between $first_file and $last_file
 limit $most

@@ -43,8 +43,8 @@ with rows as (
         format('p[[{}, {}], [{}, {}]]', (m + 63) // 64 * 64, k, n, k)]) as form
     from rows
 )
-select file_id, form || '|DT_BF16;DT_BF16' as match_key, false as is_bare, us as latency_mean_us, us as latency_median_us,
-    us as latency_min_us, us as latency_first_us, us as latency_max_us, 1 as measurement_count, 0 as latency_rank,
+select file_id, form || '|DT_BF16;DT_BF16' as match_key, false as is_bare, us as latency_mean_us,
+    1 as measurement_count, 0 as latency_rank,
     'Average Duration(us)' as latency_column, row_id as signature_id, row_id, row_id + 2 as line_number
 from keys order by file_id, match_key, row_id;
 
