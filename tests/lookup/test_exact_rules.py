@@ -110,6 +110,23 @@ def test_duplicates_are_one_answer_by_policy(
     assert (answer.details["latency_min_us"], answer.details["latency_max_us"]) == (10, 90)
 
 
+@pytest.mark.parametrize(
+    ("aggregation", "expected"), [("mean", 20.0), ("median", 20.0), ("min", 10.0), ("first", 20.0)]
+)
+def test_latencies_that_equal_the_mean_are_answered_though_not_stored_again(
+    tmp_path: Path, aggregation: str, expected: float
+) -> None:
+    rows = [row("4,8;8,2", latency) for latency in (20, 10, 30)] + [row("8,8;8,2", 7)]
+    op = matmul_call(4, 8, 2)
+    answer = ask(tmp_path / "a", {"K.csv": rows}, "K", op, aggregation=aggregation)
+    assert answer.latency_us == expected
+    assert (answer.details["latency_min_us"], answer.details["latency_max_us"]) == (10, 30)
+    op = matmul_call(8, 8, 2)
+    single = ask(tmp_path / "b", {"K.csv": rows}, "K", op, aggregation=aggregation)
+    assert (single.latency_us, single.details["latency_min_us"]) == (7, 7)
+    assert single.details["latency_max_us"] == 7
+
+
 def test_a_kernel_that_demands_one_latency_refuses_two(tmp_path: Path) -> None:
     rows = [row("4,8;8,2", 10), row("4,8;8,2", 11)]
     extra = {
