@@ -22,6 +22,7 @@ from sqlinterp.simplices import (
     program_bounds,
     scipy_module,
     single_blas_thread,
+    triangulation,
 )
 
 Floats = NDArray[np.float64]
@@ -125,7 +126,7 @@ def griddata_linear(points: Floats, values: Floats, targets: Floats) -> CellResu
         return CellResult(np.full(len(targets), np.nan), (reason,) * len(targets))
     with single_blas_thread():
         try:
-            evaluate = _griddata(points, values, len(targets))
+            evaluate = _griddata(points, values)
             raw = [evaluate(t) if np.isfinite(t).all() else math.inf for t in targets]
         except scipy_module("spatial").QhullError:
             degenerate: CellReason = "degenerate_point_cloud"
@@ -150,18 +151,17 @@ def cell_weights(points: Floats, target: Floats) -> SimplexWeights | None:
         return None
     if points.shape[1] == 1:
         return _segment_weights(points[:, 0], float(target[0]))
-    spatial = scipy_module("spatial")
     with single_blas_thread():
         try:
-            triangulation = spatial.Delaunay(points)
-        except spatial.QhullError:
+            cells = triangulation(points)
+        except scipy_module("spatial").QhullError:
             return None
-        simplex = int(triangulation.find_simplex(target))
-        affine = triangulation.transform[simplex]
+        simplex = int(cells.find_simplex(target))
+        affine = cells.transform[simplex]
     if simplex < 0 or not np.isfinite(affine).all():
         return None
     leading = [float(row @ (target - affine[-1])) for row in affine[:-1]]
-    vertices = tuple(int(vertex) for vertex in triangulation.simplices[simplex])
+    vertices = tuple(int(vertex) for vertex in cells.simplices[simplex])
     return SimplexWeights(vertices, (*leading, 1.0 - sum(leading)))
 
 
@@ -243,14 +243,14 @@ def confidence(dimension: int, transformed: bool, lower: Floats, upper: Floats) 
     return round(max(trust, 0.50), 4)
 
 
-def _griddata(points: Floats, values: Floats, n_targets: int) -> Callable[[Floats], float]:
-    """Return griddata as a function of one target; several targets share its interpolator."""
+def _griddata(points: Floats, values: Floats) -> Callable[[Floats], float]:
+    """Return griddata as a function of one target; on several axes from a kept triangulation."""
     interpolate = scipy_module("interpolate")
-    if n_targets == 1 or points.shape[1] == 1:
+    if points.shape[1] == 1:
         return lambda target: float(
             interpolate.griddata(points, values, target[None, :], method="linear").item()
         )
-    shared = interpolate.LinearNDInterpolator(points, values)
+    shared = interpolate.LinearNDInterpolator(triangulation(points), values)
     return lambda target: float(shared(target[None, :]).item())
 
 

@@ -69,6 +69,28 @@ def single_blas_thread() -> Iterator[None]:
         yield
 
 
+def triangulation(points: Floats) -> Any:
+    """Return scipy's Delaunay triangulation of points, shape ``(n, d)``; the latest are kept.
+
+    Targets of a run tend to lie in few cells, and most of the time that ``griddata`` takes for
+    the corners of a cell goes into their triangulation. It follows from the points alone.
+
+    Raises
+    ------
+    ImportError
+        scipy is not installed.
+    scipy.spatial.QhullError
+        The points are degenerate.
+    """
+    return _kept_triangulation(points.shape, points.tobytes())
+
+
+@lru_cache(maxsize=1024)
+def _kept_triangulation(shape: tuple[int, ...], coordinates: bytes) -> Any:
+    points = np.frombuffer(coordinates, dtype=np.float64).reshape(shape).copy()
+    return scipy_module("spatial").Delaunay(points)
+
+
 def affine_rank(points: Floats) -> int:
     """Return the affine rank of the points, shape ``(n, d)``, with each axis scaled by its span."""
     corners = set(map(tuple, points.tolist()))
