@@ -20,6 +20,7 @@ from sqlinterp.simplices import (
     affine_rank,
     enclosing_subsets,
     program_bounds,
+    rectangle_bounds,
     scipy_module,
     single_blas_thread,
     triangulation,
@@ -207,6 +208,8 @@ def envelope(points: Floats, values: Floats, target: Floats) -> tuple[float, flo
     """
     points, target = _matrix(points), np.asarray(target, dtype=np.float64)
     values = np.asarray(values, dtype=np.float64)
+    if (bounds := rectangle_bounds(points, values, target)) is not None:
+        return bounds
     flat = np.all(points == target, axis=0)
     if flat.all():
         return float(values.min()), float(values.max())
@@ -247,9 +250,7 @@ def _griddata(points: Floats, values: Floats) -> Callable[[Floats], float]:
     """Return griddata as a function of one target; on several axes from a kept triangulation."""
     interpolate = scipy_module("interpolate")
     if points.shape[1] == 1:
-        return lambda target: float(
-            interpolate.griddata(points, values, target[None, :], method="linear").item()
-        )
+        return lambda at: float(interpolate.griddata(points, values, at[None, :], "linear").item())
     shared = interpolate.LinearNDInterpolator(triangulation(points), values)
     return lambda target: float(shared(target[None, :]).item())
 

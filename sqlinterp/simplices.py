@@ -178,6 +178,31 @@ def separating_direction(offsets: Floats) -> Floats:
     return direction
 
 
+def rectangle_bounds(points: Floats, values: Floats, target: Floats) -> tuple[float, float] | None:
+    """Return what the two diagonals of a rectangle make of a target in it, the lesser first.
+
+    None unless the points are the four corners of one, in ascending order, as most cells are.
+
+    >>> corners = np.array([[0.0, 0], [0, 1], [1, 0], [1, 1]])
+    >>> rectangle_bounds(corners, np.array([0.0, 0, 0, 4]), np.array([0.5, 0.5]))
+    (0.0, 2.0)
+    """
+    if points.shape != (4, 2):
+        return None
+    (left, low), (left_too, high), (right, low_too), end = points.tolist()
+    x, y = target.tolist()
+    is_whole = left == left_too and low == low_too and end == [right, high]
+    if not (is_whole and left <= x <= right and low <= y <= high and left < right and low < high):
+        return None
+    u, v = (x - left) / (right - left), (y - low) / (high - low)
+    a, b, c, d = values.tolist()  # at (left, low), (left, high), (right, low), (right, high)
+    rising = a + u * (c - a) + v * (d - c) if u >= v else a + v * (b - a) + u * (d - b)
+    falling = a + u * (c - a) + v * (b - a)
+    if u + v > 1:
+        falling = d + (1 - u) * (b - d) + (1 - v) * (c - d)
+    return min(rising, falling), max(rising, falling)
+
+
 def program_bounds(offsets: Floats, values: Floats) -> tuple[float, float]:
     """Return the least and greatest value of a convex combination of the points at the target.
 

@@ -8,6 +8,11 @@ from typing import Any
 from sqlinterp.lookup.around import Around, Cloud, Group, Row, cloud_of
 from sqlinterp.lookup.boxes import AXES, Box, numbered
 
+# Names of the columns by axis, written once.
+_SIGNS, _LEAST, _GREATEST = (
+    [f"{column}_{axis}" for axis in AXES] for column in ("s", "min", "max")
+)
+
 
 class Octants(Around):
     """One statement reads all points of the regimes; the boxes in all groups follow from it."""
@@ -35,7 +40,7 @@ class Octants(Around):
 
 def _in_group(octants: Iterable[Row], group: Group) -> Iterator[Row]:
     """Yield the octants whose points equal the target on all axes that do not vary."""
-    fixed = [f"s_{axis}" for axis in AXES if axis - 1 not in group]
+    fixed = [sign for axis, sign in enumerate(_SIGNS) if axis not in group]
     return (row for row in octants if not any(row[sign] for sign in fixed))
 
 
@@ -47,12 +52,12 @@ def _box(cloud: Cloud, group: Group, octants: list[Row]) -> Box:
         latency_column=column,
         latency_rank=rank,
         lower=tuple(
-            max((o[f"max_{axis}"] for o in octants if o[f"s_{axis}"] <= 0), default=None)
-            for axis in AXES
+            max((o[greatest] for o in octants if o[sign] <= 0), default=None)
+            for sign, greatest in zip(_SIGNS, _GREATEST, strict=True)
         ),
         upper=tuple(
-            min((o[f"min_{axis}"] for o in octants if o[f"s_{axis}"] >= 0), default=None)
-            for axis in AXES
+            min((o[least] for o in octants if o[sign] >= 0), default=None)
+            for sign, least in zip(_SIGNS, _LEAST, strict=True)
         ),
         row_count=sum(o["row_count"] for o in octants),
         point_count=sum(o["point_count"] for o in octants),

@@ -1,4 +1,4 @@
-"""Triangulations are kept, and a kept one answers as a new one does."""
+"""Kept triangulations answer as new ones do; a rectangle has two."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from scipy.interpolate import griddata
 from scipy.spatial import QhullError
 
 from sqlinterp.interpolation import cell_weights, griddata_linear
-from sqlinterp.simplices import triangulation
+from sqlinterp.simplices import program_bounds, rectangle_bounds, triangulation
 
 CELL = np.array([[1024.0, 1536], [1024, 2048], [2048, 1536], [2048, 2048]])
 LATENCIES = np.array([11.0, 14.0, 19.0, 30.0])
@@ -68,3 +68,27 @@ def test_other_latencies_on_the_same_points_have_their_own_answer() -> None:
     for latencies in (LATENCIES, LATENCIES[::-1], LATENCIES):
         expected = griddata(CELL, latencies, target, method="linear").item()
         assert griddata_linear(CELL, latencies, target).latencies[0] == expected
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_the_bounds_in_a_rectangle_are_those_of_its_two_diagonals(seed: int) -> None:
+    chosen = np.random.default_rng(seed)
+    (left, right), (low, high) = np.sort(chosen.uniform(1, 5000, (2, 2)), axis=1)
+    corners = np.array([[left, low], [left, high], [right, low], [right, high]])
+    latencies = chosen.uniform(1, 90, 4)
+    targets = [*corners, *chosen.uniform([left, low], [right, high], (20, 2)), corners.mean(axis=0)]
+    for target in targets:
+        bounds = rectangle_bounds(corners, latencies, np.array(target))
+        assert bounds == pytest.approx(program_bounds(corners - target, latencies), rel=1e-9)
+        answer = griddata_linear(corners, latencies, np.array([target])).latencies[0]
+        assert min(abs(answer - bound) for bound in bounds) < 1e-9 * answer
+
+
+def test_other_cells_have_no_bounds_of_a_rectangle() -> None:
+    inside = np.array([1234.0, 1700])
+    bent = CELL + np.array([[0, 0], [0, 0], [0, 0], [1, 0]])
+    others = (bent, CELL[::-1], CELL[:3], np.hstack([CELL, CELL[:, :1]]))
+    assert [rectangle_bounds(points, LATENCIES, inside) for points in others] == [None] * 4
+    flat = CELL * np.array([1, 0])
+    assert rectangle_bounds(flat, LATENCIES, np.array([1234.0, 0])) is None
+    assert rectangle_bounds(CELL, LATENCIES, np.array([1000.0, 1700])) is None
