@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any
 
 import duckdb
@@ -56,9 +55,6 @@ class Trait:
 
 
 _NO_FAMILY = Trait()
-_REWRITING = frozenset(
-    {"degenerate_bmm_kernel_type", "kernel_types_by_input_rank", "tp_linear_projection"}
-)
 
 
 @dataclass(frozen=True)
@@ -70,11 +66,6 @@ class MappedOperator:
     kernels: tuple[str, ...]
     input_limit: int
     fields: dict[str, Any]
-
-    @cached_property
-    def is_rewriting(self) -> bool:
-        """Whether a rule of the entry may change its kernels or the operands of a call."""
-        return not _REWRITING.isdisjoint(self.fields)
 
 
 class Catalog:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from sqlinterp.errors import UsageError
@@ -17,6 +17,7 @@ _CHILD_KEYS = _KEYS | {"kernel", "alternates", "query_mode", "tc_input_count"}
 # Every reader below appends what is wrong, told from its value inwards: ".shape is ...". Whoever
 # called it puts the place in front, so that nothing is spelled out while nothing is wrong.
 Problems = list[str]
+Reader = Callable[[Any, Problems], Any]
 
 
 def read_invocation(given: Any) -> OpInvocation:
@@ -71,18 +72,21 @@ def _invocation(
         op = ""
     return OpInvocation(
         op=op.removeprefix("torch.ops."),
-        args=tuple(_arguments(given.get("args", ()), ".args", problems)),
+        args=tuple(_each(given.get("args", ()), _argument, ".args", problems)),
         kwargs=_keywords(given.get("kwargs") or {}, problems),
         outputs=_outputs(given.get("outputs") or (), problems),
-        children=_children(given.get("children") or (), problems),
+        children=tuple(
+            filter(None, _each(given.get("children") or (), _child, ".children", problems))
+        ),
     )
 
 
-def _arguments(values: Any, place: str, problems: Problems) -> list[Argument]:
+def _each(values: Any, read: Reader, place: str, problems: Problems) -> list[Any]:
+    """Return what a reader makes of every value of a list."""
     found = []
     for number, value in enumerate(_sequence(values, place, problems)):
         known = len(problems)
-        found.append(_argument(value, problems))
+        found.append(read(value, problems))
         if len(problems) > known:
             _put_in_front(f"{place}[{number}]", problems, known)
     return found
@@ -106,22 +110,11 @@ def _keywords(given: Any, problems: Problems) -> dict[str, Argument]:
 
 
 def _outputs(values: Any, problems: Problems) -> tuple[Tensor, ...]:
-    given = _arguments(values, ".outputs", problems)
+    given = _each(values, _argument, ".outputs", problems)
     for place, argument in enumerate(given):
         if not (argument is None or isinstance(argument, (Tensor, int, float))):
             problems.append(f".outputs[{place}] is {_short(argument)}, expected a tensor")
     return tuple(argument for argument in given if isinstance(argument, Tensor))
-
-
-def _children(values: Any, problems: Problems) -> tuple[ChildInvocation, ...]:
-    children = []
-    for number, value in enumerate(_sequence(values, ".children", problems)):
-        known = len(problems)
-        child = _child(value, problems)
-        if child is not None:
-            children.append(child)
-        _put_in_front(f".children[{number}]", problems, known)
-    return tuple(children)
 
 
 def _child(given: Any, problems: Problems) -> ChildInvocation | None:
@@ -151,7 +144,7 @@ def _argument(value: Any, problems: Problems) -> Argument:
     if value is None or isinstance(value, (bool, int, float, str, Tensor)):
         return value
     if isinstance(value, (list, tuple)):
-        return _arguments(value, "", problems)
+        return _each(value, _argument, "", problems)
     if isinstance(value, Mapping):
         return _object(value, problems)
     problems.append(f" is {_short(value)}, expected a tensor, list, number, text or null")
@@ -181,12 +174,12 @@ def _tensor(value: Mapping[str, Any], problems: Problems) -> Tensor:
     if not isinstance(dtype, str) or not dtype:
         problems.append(f".dtype is {_short(dtype)}, expected a torch dtype name")
         dtype = ""
-    if values is None:
-        return Tensor(tuple(shape), dtype.removeprefix("torch."))
-    if not (isinstance(values, (list, tuple)) and all(map(_is_int, values))):
+    numbers = None
+    if isinstance(values, (list, tuple)) and all(map(_is_int, values)):
+        numbers = tuple(values)
+    elif values is not None:
         problems.append(f".values is {_short(values)}, expected integers")
-        values = ()
-    return Tensor(tuple(shape), dtype.removeprefix("torch."), tuple(values))
+    return Tensor(tuple(shape), dtype.removeprefix("torch."), numbers)
 
 
 def _is_shape(value: Any) -> bool:

@@ -9,6 +9,10 @@ from typing import Any
 from sqlinterp.lookup.catalog import MappedOperator
 from sqlinterp.lookup.operands import Operands, Shape
 
+_RULES = frozenset(
+    {"degenerate_bmm_kernel_type", "kernel_types_by_input_rank", "tp_linear_projection"}
+)
+
 
 @dataclass(frozen=True)
 class Rewritten:
@@ -24,7 +28,7 @@ def rewrite(entry: MappedOperator, operands: Operands, tp_size: int | None) -> R
 
     Source: exact lookup rules, compute-only target rewriting.
     """
-    if not entry.is_rewriting:
+    if _RULES.isdisjoint(entry.fields):
         return Rewritten(entry.kernels, operands)
     kernels = _by_rank(entry, operands, entry.kernels + _degenerate(entry, operands))
     rule = entry.fields.get("tp_linear_projection")
