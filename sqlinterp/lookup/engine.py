@@ -31,6 +31,7 @@ def collection_paused() -> Iterator[None]:
 
 
 _DECLARED = ("zero_cost", "accepted_miss")
+_BLANK = Plan(OpInvocation(""), "")
 
 
 class Engine:
@@ -61,7 +62,7 @@ class Engine:
 
     def plan_entry(self, invocation: OpInvocation, entry: MappedOperator) -> Plan:
         """Return the plan of an invocation under an entry of the mapping, or one like it."""
-        plan = Plan(invocation, entry.dispatch, fields=entry.fields)
+        plan = _BLANK.altered(invocation=invocation, dispatch=entry.dispatch, fields=entry.fields)
         if entry.dispatch in _DECLARED:
             return plan
         route = ROUTES.get(entry.dispatch)

@@ -5,9 +5,8 @@ from __future__ import annotations
 import json
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from functools import cache
-from typing import Any
+from typing import Any, NamedTuple
 
 from sqlinterp.lookup.catalog import Catalog, Trait
 from sqlinterp.lookup.operands import Shape, rearranged, spellings
@@ -20,8 +19,7 @@ Row = dict[str, Any]
 Shapes = tuple[Shape, ...]
 
 
-@dataclass(frozen=True)
-class Wish:
+class Wish(NamedTuple):
     """One way in which a kernel may have stored a target: its operands and how its keys end.
 
     Attributes
@@ -50,17 +48,15 @@ Pair = tuple[Row, Wish, str, int]
 
 # Column of the key statement, rule, match quality, and the trait that a kernel needs for it.
 # The keys of transposable kernels start with a letter, so that no other kernel has them.
-_PLAIN = (
-    ("plain", "identity", 0, None),
+_IDENTICAL = (("plain", "identity", 0, None),)
+_RELABELLED = (
     ("bare", "batch_strip", 1, None),
     ("weights", "transpose", 1, None),
-)
-_FOLDED = (
     ("flattened", "flatten_3d", 1, "is_flattened"),
     ("merged", "merge_last_dims", 1, "is_merged"),
     ("swapped", "singleton_axis_transpose", 1, "is_swapped"),
 )
-_UNPADDED = (*_PLAIN, *_FOLDED)
+_UNPADDED = (*_IDENTICAL, *_RELABELLED)
 _PADDED = (
     ("padded", "padding", 2, None),
     ("padded_flattened", "padding", 2, "is_flattened"),
@@ -98,8 +94,15 @@ class ExactSearch:
         """
         wishes = [wish for number, plan in plans.items() for wish in self._wishes(number, plan)]
         keys = self.keys_of(wishes)
-        matches = self._matches(_pairs(*self._held(wishes, keys, _UNPADDED)))
-        found = self.best(plans, matches)
+        same = [(wish, _IDENTICAL) for wish in wishes if wish.distance == 0]
+        found = self.best(plans, self._matches(_pairs(*self._held(same, keys))))
+        # Nothing wins over those, so that all other ways are tried only where there are none.
+        other = [
+            (wish, _UNPADDED if wish.distance else _RELABELLED)
+            for wish in wishes
+            if wish.number not in found
+        ]
+        found.update(self.best(plans, self._matches(_pairs(*self._held(other, keys)))))
         missing = [
             wish
             for wish in wishes
@@ -111,7 +114,7 @@ class ExactSearch:
 
     def padded(self, wishes: list[Wish], keys: Mapping[Shapes, Row]) -> list[Row]:
         """Return the groups that targets pad, with the ratio of their sizes."""
-        groups, wanted = self._held(wishes, keys, _PADDED)
+        groups, wanted = self._held([(wish, _PADDED) for wish in wishes], keys)
         padding = Padding(self._statements, [group for _, group in groups], self._store)
         pairs = (
             pair
@@ -155,12 +158,12 @@ class ExactSearch:
         return dict(zip(shapes, rows, strict=True))
 
     def _held(
-        self, wishes: Iterable[Wish], keys: Mapping[Shapes, Row], forms: tuple[Form, ...]
+        self, wishes: Iterable[tuple[Wish, tuple[Form, ...]]], keys: Mapping[Shapes, Row]
     ) -> tuple[list[tuple[Place, Row]], dict[Place, list[Asked]]]:
-        """Return the groups under the keys of the wishes, and what asks for each place."""
+        """Return the groups under the keys of the wishes' forms, and what asks for each place."""
         wanted: dict[Place, list[Asked]] = defaultdict(list)
         classes: set[Any] = set()
-        for wish in wishes:
+        for wish, forms in wishes:
             own = keys[wish.shapes]
             classes.add(own["size_class"])
             for column, rule, quality, _ in forms_of(wish.trait, forms):

@@ -141,6 +141,8 @@ def _sequence(value: Any, place: str, problems: Problems) -> Sequence[Any]:
 
 
 def _argument(value: Any, problems: Problems) -> Argument:
+    if type(value) is dict:  # what nearly all arguments are, told without asking abstract classes
+        return _object(value, problems)
     if value is None or isinstance(value, (bool, int, float, str, Tensor)):
         return value
     if isinstance(value, (list, tuple)):

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, replace
 from functools import lru_cache
+from typing import NamedTuple
 
 from sqlinterp.lookup.catalog import Catalog
 from sqlinterp.model import Argument, OpInvocation, Tensor
@@ -12,8 +12,7 @@ from sqlinterp.model import Argument, OpInvocation, Tensor
 Shape = tuple[int, ...]
 
 
-@dataclass(frozen=True)
-class Operands:
+class Operands(NamedTuple):
     """The tensors of a call that take part in matching.
 
     Attributes
@@ -160,6 +159,6 @@ def as_half_precision_brain(operands: Operands) -> Operands | None:
     """Return the operands with FLOAT16 read as DT_BF16, None when there is no FLOAT16."""
     if "FLOAT16" not in operands.dtypes:
         return None
-    return replace(
-        operands, dtypes=tuple("DT_BF16" if d == "FLOAT16" else d for d in operands.dtypes)
+    return operands._replace(
+        dtypes=tuple("DT_BF16" if d == "FLOAT16" else d for d in operands.dtypes)
     )

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 from sqlinterp.lookup.catalog import MappedOperator
 from sqlinterp.lookup.operands import Operands, Shape
@@ -14,8 +13,7 @@ _RULES = frozenset(
 )
 
 
-@dataclass(frozen=True)
-class Rewritten:
+class Rewritten(NamedTuple):
     """Kernels and operands after the entry's rules, or why they do not apply."""
 
     kernels: tuple[str, ...]
@@ -87,4 +85,4 @@ def _sharded(operands: Operands, is_input: bool, local: int) -> Operands:
     sharded: tuple[Shape, Shape] = (activation, (weight[0], local))
     if is_input:
         sharded = ((*activation[:-1], local), (local, weight[1]))
-    return replace(operands, shapes=(*sharded, *rest))
+    return operands._replace(shapes=(*sharded, *rest))

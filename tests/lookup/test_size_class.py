@@ -124,6 +124,30 @@ def test_a_few_targets_are_looked_for_in_their_classes(
     assert read == [3, 0]
 
 
+def test_worse_matches_are_read_only_for_targets_without_a_better_one(tmp_path: Path) -> None:
+    row = '"{0},256;{1}",DT_BF16;DT_BF16,ND;ND,"{0},512",DT_BF16,ND,{0}.5'
+    rows = [row.format(64, "256,512"), row.format(128, "512,256"), row.format(192, "256,512")]
+    write_version(
+        tmp_path / "v", {"MatMulV2.csv": [MATMUL_HEADER, *rows]}, {"aten.mm.default": "MatMulV2"}
+    )
+    sqlinterp.ingest([tmp_path / "v"], tmp_path / "p.duckdb")
+    calls = [read_invocation(matmul_call(m, 256, 512)) for m in (64, 128, 192, 1000)]
+    with sqlinterp.open(tmp_path / "p.duckdb") as database:
+        cursor, log = cursor_of(database), list[Step]()
+        catalog = Catalog(cursor, database.version_key)
+        answers = Engine(Statements(cursor, log), catalog, QueryContext()).lookup_many(calls)
+    rules = [answer.shape_match_rule for answer in answers]
+    assert rules == ["identity", "transpose", "identity", None]
+    read = [step for step in log if step.steps[-1] == "lookup.keyed_group"]
+    asked = [sorted({key.split(",")[0] for key in step.parameters["keys"]}) for step in read]
+    assert asked[:2] == [
+        ["[[1000", "[[128", "[[192", "[[64"],
+        ["[[1000", "[[128", "s[[1000", "s[[128"],
+    ]
+    lines = [{found["line_number"] for found in step.rows} for step in read[:2]]
+    assert lines == [{2, 4}, {3}]
+
+
 def test_a_class_of_too_many_rows_is_left_to_the_keys(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
