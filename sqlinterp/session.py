@@ -27,6 +27,9 @@ from sqlinterp.policy import PRESETS, run_policy
 
 Invocation = OpInvocation | Mapping[str, Any] | str | bytes | SimulatorCall
 
+# What a lookup makes on its way takes up to 15 kB a target, and is gone before the next are read.
+_MOST_TOGETHER = 100_000
+
 
 class ProfilingDatabase:
     """One version of a database file, opened read-only; threads may share it.
@@ -98,7 +101,7 @@ class ProfilingDatabase:
     def lookup_many(
         self, ops: Iterable[Invocation], context: QueryContext | None = None
     ) -> list[Answer]:
-        """Answer invocations in order, with a handful of statements however many there are.
+        """Answer invocations in order, with a handful of statements for every 100,000 of them.
 
         Parameters
         ----------
@@ -112,12 +115,13 @@ class ProfilingDatabase:
         UsageError
             If an invocation is malformed; the message names its place.
         """
-        with collection_paused():
-            invocations = _read(list(ops))
-            if not invocations:
-                return []
-            with self._lane() as (lane, _):
-                return lane.engine(context or self.context).lookup_many(invocations)
+        given = list(ops)
+        answers: list[Answer] = []
+        with collection_paused(), self._lane() as (lane, _):
+            engine = lane.engine(context or self.context)
+            for start in range(0, len(given), _MOST_TOGETHER):
+                answers += engine.lookup_many(_read(given, start))
+        return answers
 
     def lookup_points(
         self,
@@ -228,10 +232,10 @@ class ProfilingDatabase:
         self.close()
 
 
-def _read(given: Sequence[Invocation]) -> list[OpInvocation]:
-    """Return what was given as invocations; what is wrong with one of several tells its place."""
+def _read(given: Sequence[Invocation], start: int) -> list[OpInvocation]:
+    """Return the next of those given as invocations; of several, a wrong one tells its place."""
     invocations = []
-    for place, op in enumerate(given, start=1):
+    for place, op in enumerate(given[start : start + _MOST_TOGETHER], start=start + 1):
         try:
             invocations.append(read_invocation(op))
         except UsageError as error:

@@ -115,11 +115,14 @@ class ExactSearch:
     def padded(self, wishes: list[Wish], keys: Mapping[Shapes, Row]) -> list[Row]:
         """Return the groups that targets pad, with the ratio of their sizes."""
         groups, wanted = self._held([(wish, _PADDED) for wish in wishes], keys)
+        under: dict[Place, list[Row]] = defaultdict(list)
+        for place, group in groups:
+            under[place].append(group)
         padding = Padding(self._statements, [group for _, group in groups], self._store)
         pairs = (
-            pair
-            for pair in _pairs(groups, wanted)
-            if padding.may_reach(pair[0], pair[1].shapes, pair[1].trait)
+            (dict(group), *ask)
+            for place, own in under.items()
+            for group, ask in padding.near(own, _counting(wanted[place], is_bare=False))
         )
         return padding.matches(self._matches(pairs))
 

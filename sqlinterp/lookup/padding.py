@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from sqlinterp.lookup.catalog import Trait
 from sqlinterp.lookup.operands import Shape
 from sqlinterp.lookup.statements import Statements
 from sqlinterp.lookup.stored_groups import StoredGroups
 
 Row = dict[str, Any]
+Ask = tuple[Any, ...]  # a wish of the exact search, and how it is granted
 _CHUNK = 20_000
 
 
@@ -34,21 +35,34 @@ class Padding:
         self._sizes: dict[tuple[Shape, ...], list[tuple[int, list[int]]]] = {}
         self._read({row["row_id"] for row in groups if _group(row) not in self._plain_keys})
 
-    def may_reach(self, group: Row, shapes: tuple[Shape, ...], trait: Trait) -> bool:
-        """Whether it is worth judging if operands pad a group: most do not, by their sizes.
+    def near(self, groups: Iterable[Row], asked: Iterable[Ask]) -> Iterator[tuple[Row, Ask]]:
+        """Yield the groups under one key that are worth judging, with what asks for each.
 
-        Only multiples of 8 are padded dims, and padding makes no operand smaller.
+        Most groups are not, by their sizes: only multiples of 8 are padded dims, and padding makes
+        no operand smaller. Those with the other dims are looked up, since a key may have very many.
         """
-        if trait.is_folded:
-            return True
-        held = self._held(group)
+        every = [(group, self._held(group)) for group in groups]
+        by_dim: dict[tuple[int, int], list[tuple[Row, Sequence[Sequence[int]]]]] = defaultdict(list)
+        for one in every:
+            for slot, shape in enumerate(one[1]):
+                for dim in set(shape):
+                    by_dim[slot, dim].append(one)
+        for ask in asked:
+            wish = ask[0]
+            sizes = [] if wish.trait.is_folded else self._sizes_of(wish.shapes)
+            fixed = [(slot, dim) for slot, (_, dims) in enumerate(sizes) for dim in dims]
+            for group, held in min((by_dim.get(dim, []) for dim in fixed), key=len, default=every):
+                if all(
+                    size >= math.prod(had) and all(dim in had for dim in dims)
+                    for (size, dims), had in zip(sizes, held, strict=False)
+                ):
+                    yield group, ask
+
+    def _sizes_of(self, shapes: tuple[Shape, ...]) -> list[tuple[int, list[int]]]:
         sizes = self._sizes.get(shapes)
         if sizes is None:
             sizes = self._sizes[shapes] = [_size(shape) for shape in shapes]
-        return all(
-            size >= math.prod(had) and all(dim in had for dim in fixed)
-            for (size, fixed), had in zip(sizes, held, strict=False)
-        )
+        return sizes
 
     def matches(self, candidates: Sequence[Row]) -> list[Row]:
         """Return the candidates that the targets pad.

@@ -7,10 +7,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from databases_for_tests import call, matmul_call, tensor, write_version
+from databases_for_tests import MATMUL_HEADER, call, matmul_call, tensor, write_version
 
 import sqlinterp
 from sqlinterp.errors import UsageError
+from sqlinterp.lookup.engine import Engine
 from sqlinterp.lookup.invocation import read_invocation
 from sqlinterp.lookup.plan import Plan
 from sqlinterp.model import OpInvocation, Tensor
@@ -109,6 +110,34 @@ def test_the_place_of_a_malformed_invocation_among_others_is_told(tmp_path: Path
         database.lookup_many(calls)
     assert error.value.where == "invocation 2"
     assert error.value.what.startswith("malformed invocation: args[1] is {}, expected a tensor")
+
+
+def test_a_large_batch_is_answered_part_by_part(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rows = [f'"{m},128;128,256",DT_BF16;DT_BF16,ND;ND,"{m},256",DT_BF16,ND,{m}.5'
+            for m in (64, 128, 512)]  # fmt: skip
+    write_version(
+        tmp_path / "v", {"MatMulV2.csv": [MATMUL_HEADER, *rows]}, {"aten.mm.default": "MatMulV2"}
+    )
+    sqlinterp.ingest([tmp_path / "v"], tmp_path / "profiling.duckdb")
+    calls = [matmul_call(m, 128, 256) for m in (64, 100, 128, 300, 512)]
+    planned = []
+    with sqlinterp.open(tmp_path / "profiling.duckdb") as database:
+        together = database.lookup_many(iter(calls))
+        monkeypatch.setattr("sqlinterp.session._MOST_TOGETHER", 2)
+        lookup_many = Engine.lookup_many
+        monkeypatch.setattr(
+            Engine,
+            "lookup_many",
+            lambda self, asked: planned.append(len(asked)) or lookup_many(self, asked),
+        )
+        assert database.lookup_many(iter(calls)) == together
+        with pytest.raises(UsageError) as error:
+            database.lookup_many([*calls[:4], {}])
+    assert planned == [2, 2, 1, 2, 2]
+    assert [answer.latency_us for answer in together] == [64.5, 100.5, 128.5, 300.5, 512.5]
+    assert error.value.where == "invocation 5"
 
 
 def test_a_plan_is_altered_as_a_dataclass_is_replaced() -> None:

@@ -148,6 +148,35 @@ def test_worse_matches_are_read_only_for_targets_without_a_better_one(tmp_path: 
     assert lines == [{2, 4}, {3}]
 
 
+def test_only_rows_with_the_dims_that_are_not_padded_are_judged(tmp_path: Path) -> None:
+    """All batch sizes up to 64 have one padded key, but only multiples of 8 are padded sizes."""
+    row = '"{0},100,64;{0},64,256",DT_BF16;DT_BF16,ND;ND,"{0},100,256",DT_BF16,ND,{0}.5'
+    sizes = (3, 5, 7, 11, 30, 31)
+    rows = [row.format(size) for size in sizes]
+    write_version(
+        tmp_path / "v",
+        {"BatchMatMulV2.csv": [MATMUL_HEADER, *rows]},
+        {"aten.bmm.default": "BatchMatMulV2"},
+    )
+    sqlinterp.ingest([tmp_path / "v"], tmp_path / "p.duckdb")
+    calls = [
+        call("aten.bmm.default", tensor(size, 104, 64), tensor(size, 64, 256))
+        for size in (*sizes, 32, 6, 40)
+    ]
+    with sqlinterp.open(tmp_path / "p.duckdb") as database:
+        cursor, log = cursor_of(database), list[Step]()
+        catalog = Catalog(cursor, database.version_key)
+        engine = Engine(Statements(cursor, log), catalog, QueryContext())
+        answers = engine.lookup_many([read_invocation(one) for one in calls])
+        assert answers == [database.lookup(one) for one in calls]
+    assert [a.latency_us for a in answers[:6]] == [size + 0.5 for size in sizes]
+    assert {a.shape_match_rule for a in answers[:6]} == {"padding"}
+    [judged] = [step for step in log if step.steps[-1] == "lookup.padded_match"]
+    asked = json.loads(judged.parameters["candidates"])
+    assert {one["id"] for one in asked} == {0, 1, 2, 3, 4, 5, 6, 8}
+    assert len(asked) == 6 + 2 * len(sizes)  # 32 and 40 may be any of the batch sizes, padded
+
+
 def test_a_class_of_too_many_rows_is_left_to_the_keys(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
