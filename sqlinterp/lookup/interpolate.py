@@ -100,11 +100,17 @@ class InterpolationSearch:
         """Put targets on the axes of the path and find the regimes that they belong to."""
         keys: list[tuple[int, Candidate, int]] = []
         cells: list[Row] = []
+        targets = {number: plan.seen for number, plan in plans.items()}
         for number, plan in plans.items():
+            spelled = self._spellings(targets[number], path)
             for candidate in plan.candidates:
-                for distance, operands in self._spellings(plan.seen, path):
+                limit = self._catalog.regime_limit(
+                    candidate.kernel.file_id, path.name, plan.input_limit
+                )
+                for distance, operands in spelled:
+                    cell = self._cell(targets[number], candidate, (distance, operands))
+                    cells.append({"item_id": len(keys), "input_limit": limit, **cell})
                     keys.append((number, candidate, distance))
-                    cells.append(self._cell(len(cells), plan, candidate, (distance, operands)))
         if not cells:
             return {}
         rows = self._regimes(path, json.dumps(cells))
@@ -113,7 +119,7 @@ class InterpolationSearch:
         for row in rows:
             number, candidate, distance = keys[row["item_id"]]
             has_place = row["reason"] is None and row["regime_id"] is not None
-            if has_place and _has_formats(plans[number], row):
+            if has_place and _has_formats(targets[number], row):
                 fields = regimes.get(row["regime_id"])
                 if fields is None:
                     fields = regimes[row["regime_id"]] = _regime_fields(row)
@@ -187,35 +193,29 @@ class InterpolationSearch:
         ]
         return spelled + plain
 
-    def _cell(
-        self, item: int, plan: Plan, candidate: Candidate, spelling: tuple[int, Operands]
-    ) -> Row:
+    def _cell(self, target: Target, candidate: Candidate, spelling: tuple[int, Operands]) -> Row:
         distance, operands = spelling
-        results = plan.seen.outputs
+        results = target.outputs
         outputs = [self._catalog.dtype(t.dtype) or t.dtype for t in results]
         if distance:
             outputs = ["DT_BF16" if dtype == "FLOAT16" else dtype for dtype in outputs]
         return {
-            "item_id": item,
             "file_id": candidate.kernel.file_id,
             "kernel_type": candidate.kernel.kernel_type,
-            "input_limit": self._catalog.regime_limit(
-                candidate.kernel.file_id, plan.path.name if plan.path else "", plan.input_limit
-            ),
             "is_batched": self._catalog.trait(candidate.kernel.kernel_type).is_batched,
             "operand_shapes": operands.shapes,
             "operand_dtypes": operands.dtypes,
             "operand_gaps": operands.gaps,
             "output_shapes": [t.shape for t in results],
             "output_dtypes": outputs,
-            **plan.seen.enrichment,
-            **plan.seen.kernel_enrichment.get(candidate.kernel.kernel_type, {}),
+            **target.enrichment,
+            **target.kernel_enrichment.get(candidate.kernel.kernel_type, {}),
         }
 
 
-def _has_formats(plan: Plan, row: Row) -> bool:
+def _has_formats(target: Target, row: Row) -> bool:
     """Whether the regime is stored as the target says; most targets may use any format."""
-    declared = plan.seen.enrichment.get("operand_formats")
+    declared = target.enrichment.get("operand_formats")
     return declared is None or row["input_formats"] == ";".join(declared)
 
 

@@ -158,11 +158,12 @@ def batch(opened: Any, connection: Any, size: tuple[int, Grid]) -> dict[str, flo
     )
     connection.execute("set threads = 1")  # what an opened database has
     if count <= LARGEST_BATCH:
-        calls = [bmm(*shape) for shape in shapes(count, grid, 0)]
-        start = time.perf_counter()
-        answers = opened.lookup_many(calls)
-        found["invocations_exact"] = (time.perf_counter() - start) / count
-        assert all(answer.source == "MEASURED" for answer in answers)
+        for name, off, source in (("exact", 0, "MEASURED"), ("line", 1, "INTERPOLATED")):
+            calls = [bmm(*shape) for shape in shapes(count, grid, off)]
+            start = time.perf_counter()
+            answers = opened.lookup_many(calls)
+            found[f"invocations_{name}"] = (time.perf_counter() - start) / count
+            assert all(answer.source == source for answer in answers)
     return found
 
 
@@ -229,7 +230,7 @@ def growth(results: list[dict[str, Any]]) -> dict[str, float]:
         for name in ("cold_exact", "cold_line")
     }
     last = results[-1]["batch"]
-    for name in ("relation_exact", "relation_line", "invocations_exact"):
+    for name in ("relation_exact", "relation_line", "invocations_exact", "invocations_line"):
         pairs = [(b["targets"], b[name] * b["targets"]) for b in last if name in b]
         if len(pairs) > 1:
             found[f"{name} with targets"] = exponent(pairs)
@@ -252,14 +253,18 @@ def show(results: list[dict[str, Any]]) -> None:
         times = results[-1][name] / results[0][name]
         print(f"a cold {label} lookup costs {times:.2f} times as much at the most points")
     print(
-        f"\n{'points':>11} {'targets':>10} {'us a target: exact':>19} {'1D':>8} {'end to end':>11}"
+        f"\n{'points':>11} {'targets':>10} {'us a target: exact':>19} {'1D':>8}"
+        f" {'end to end: exact':>18} {'1D':>6}"
     )
     for r in results:
         for b in r["batch"]:
-            whole = f"{b['invocations_exact'] * 1e6:.0f}" if "invocations_exact" in b else "-"
+            exact, line = (
+                f"{b[name] * 1e6:.0f}" if name in b else "-"
+                for name in ("invocations_exact", "invocations_line")
+            )
             print(
                 f"{r['points']:>11,} {b['targets']:>10,} {b['relation_exact'] * 1e6:>19.2f}"
-                f" {b['relation_line'] * 1e6:>8.2f} {whole:>11}"
+                f" {b['relation_line'] * 1e6:>8.2f} {exact:>18} {line:>6}"
             )
     print("\ngrowth exponents (1 = proportional)")
     for name, value in growth(results).items():
@@ -287,6 +292,7 @@ def plot(results: list[dict[str, Any]], path: Path) -> None:
         ("relation_exact", "exact, relation to relation"),
         ("relation_line", "1D, relation to relation"),
         ("invocations_exact", "exact, invocations to answers"),
+        ("invocations_line", "1D, invocations to answers"),
     ):
         rows = [b for b in last if name in b]
         right.plot([b["targets"] for b in rows], [b[name] * 1e6 for b in rows], "o-", label=label)
