@@ -14,7 +14,7 @@ from sqlinterp.errors import UsageError
 from sqlinterp.locks import Identity
 from sqlinterp.lookup.catalog import Catalog
 from sqlinterp.lookup.engine import Engine, collection_paused
-from sqlinterp.lookup.invocation import read_invocation
+from sqlinterp.lookup.invocation import read_invocation, read_invocations
 from sqlinterp.lookup.lanes import Lane
 from sqlinterp.lookup.points import kernel_context, kernel_regimes, point_plans
 from sqlinterp.lookup.regimes import select_regimes
@@ -120,7 +120,8 @@ class ProfilingDatabase:
         with collection_paused(), self._lane() as (lane, _):
             engine = lane.engine(context or self.context)
             for start in range(0, len(given), _MOST_TOGETHER):
-                answers += engine.lookup_many(_read(given, start))
+                part = slice(start, start + _MOST_TOGETHER)
+                answers += engine.lookup_many(read_invocations(given, part))
         return answers
 
     def lookup_points(
@@ -230,18 +231,6 @@ class ProfilingDatabase:
 
     def __exit__(self, *exception: object) -> None:
         self.close()
-
-
-def _read(given: Sequence[Invocation], start: int) -> list[OpInvocation]:
-    """Return the next of those given as invocations; of several, a wrong one tells its place."""
-    invocations = []
-    for place, op in enumerate(given[start : start + _MOST_TOGETHER], start=start + 1):
-        try:
-            invocations.append(read_invocation(op))
-        except UsageError as error:
-            where = f"invocation {place}" if len(given) > 1 else ""
-            raise UsageError(error.what, where) from error
-    return invocations
 
 
 def open_database(

@@ -42,6 +42,24 @@ def read_invocation(given: Any) -> OpInvocation:
     return invocation
 
 
+def read_invocations(given: Sequence[Any], part: slice = slice(None)) -> list[OpInvocation]:
+    """Return a part of what was given as invocations.
+
+    Raises
+    ------
+    UsageError
+        If one is malformed; the message names its place if several were given.
+    """
+    invocations = []
+    for place, one in enumerate(given[part], start=(part.start or 0) + 1):
+        try:
+            invocations.append(read_invocation(one))
+        except UsageError as error:
+            where = f"invocation {place}" if len(given) > 1 else ""
+            raise UsageError(error.what, where) from error
+    return invocations
+
+
 def parse_json(text: str | bytes) -> Any:
     """Return what JSON text holds.
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from sqlinterp.errors import UsageError
 from sqlinterp.export.manifest import Manifest, check_files, read_manifest
 from sqlinterp.lookup.catalog import Catalog
-from sqlinterp.lookup.invocation import read_invocation
+from sqlinterp.lookup.invocation import read_invocations
 from sqlinterp.lookup.statements import Statements
 from sqlinterp.model import Answer, QueryContext
 from sqlinterp.policy import PRESETS, run_policy
@@ -115,12 +115,7 @@ class SparkProfilingDatabase:
         UsageError
             If an invocation is malformed; the message names its place.
         """
-        invocations = []
-        for place, op in enumerate(ops, start=1):
-            try:
-                invocations.append(read_invocation(op))
-            except UsageError as error:
-                raise UsageError(error.what, f"invocation {place}") from error
+        invocations = read_invocations(list(ops))
         with self._lock:
             return self._engine.lookup_many(invocations)
 
