@@ -116,6 +116,8 @@ class ProfilingDatabase:
             If an invocation is malformed; the message names its place.
         """
         given = list(ops)
+        if not given:
+            return []
         answers: list[Answer] = []
         with collection_paused(), self._lane() as (lane, _):
             engine = lane.engine(context or self.context)

@@ -31,7 +31,7 @@ def collection_paused() -> Iterator[None]:
 
 
 _DECLARED = ("zero_cost", "accepted_miss")
-_BLANK = Plan(OpInvocation(""), "")
+_BLANK = Plan(OpInvocation(""), "")  # altered for every target, which is cheaper than made anew
 
 
 class Engine:

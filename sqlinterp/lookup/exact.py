@@ -43,6 +43,7 @@ class Wish(NamedTuple):
 
 
 Form = tuple[str, str, int, str | None]
+Tried = tuple[Wish, tuple[Form, ...]]
 Asked = tuple[Wish, str, int]  # with the rule and the quality of a match
 Pair = tuple[Row, Wish, str, int]
 
@@ -95,14 +96,14 @@ class ExactSearch:
         wishes = [wish for number, plan in plans.items() for wish in self._wishes(number, plan)]
         keys = self.keys_of(wishes)
         same = [(wish, _IDENTICAL) for wish in wishes if wish.distance == 0]
-        found = self.best(plans, self._matches(_pairs(*self._held(same, keys))))
+        found = self._granted(plans, same, keys)
         # Nothing wins over those, so that all other ways are tried only where there are none.
         other = [
             (wish, _UNPADDED if wish.distance else _RELABELLED)
             for wish in wishes
             if wish.number not in found
         ]
-        found.update(self.best(plans, self._matches(_pairs(*self._held(other, keys)))))
+        found.update(self._granted(plans, other, keys))
         missing = [
             wish
             for wish in wishes
@@ -111,6 +112,12 @@ class ExactSearch:
         if missing:
             found.update(self.best(plans, self.padded(missing, keys)))
         return found
+
+    def _granted(
+        self, plans: Mapping[int, Plan], wishes: Iterable[Tried], keys: Mapping[Shapes, Row]
+    ) -> dict[int, Row]:
+        """Return the best group of each plan under the keys of the wishes' forms."""
+        return self.best(plans, self._matches(_pairs(*self._held(wishes, keys))))
 
     def padded(self, wishes: list[Wish], keys: Mapping[Shapes, Row]) -> list[Row]:
         """Return the groups that targets pad, with the ratio of their sizes."""
@@ -161,7 +168,7 @@ class ExactSearch:
         return dict(zip(shapes, rows, strict=True))
 
     def _held(
-        self, wishes: Iterable[tuple[Wish, tuple[Form, ...]]], keys: Mapping[Shapes, Row]
+        self, wishes: Iterable[Tried], keys: Mapping[Shapes, Row]
     ) -> tuple[list[tuple[Place, Row]], dict[Place, list[Asked]]]:
         """Return the groups under the keys of the wishes' forms, and what asks for each place."""
         wanted: dict[Place, list[Asked]] = defaultdict(list)

@@ -129,7 +129,7 @@ class SqlDataSource:
         return self._given_out(self._answering.entry(op_invoke_info), op_invoke_info)
 
     def lookup_many(self, invocations: Iterable[Any]) -> list[Any]:
-        """Answer invocations in order, with a handful of statements however many there are."""
+        """Answer invocations in order, as :meth:`ProfilingDatabase.lookup_many` does."""
         asked = list(invocations)
         entries = self._answering.entries(asked)
         return [self._given_out(entry, given) for entry, given in zip(entries, asked, strict=True)]
