@@ -40,6 +40,11 @@ class VersionFolder:
     ignored: tuple[tuple[str, str], ...] = ()
 
     @property
+    def device(self) -> Path:
+        """Folder of the device, which holds one folder for each backend."""
+        return self.path.parent.parent
+
+    @property
     def mapping_path(self) -> Path:
         """Path of the folder's ``op_mapping.yaml``."""
         return self.path / MAPPING_FILE
@@ -103,7 +108,7 @@ def scan(roots: Iterable[str | os.PathLike[str]]) -> Found:
     Raises
     ------
     SourceError
-        If a root is no folder, or nothing was found below any of them, or two folders share a key.
+        If a root is no folder, or nothing was found below any of them.
     """
     given = list(roots)
     tops = tuple(_top(root) for root in given)
@@ -116,7 +121,7 @@ def scan(roots: Iterable[str | os.PathLike[str]]) -> Found:
                 by_path[version.path] = version
     if not by_path:
         raise _nothing_found(given, found.notes)
-    found.versions = _unique([by_path[path] for path in sorted(by_path)])
+    found.versions = [by_path[path] for path in sorted(by_path)]
     found.notes = sorted({note for note in found.notes if not _is_known(note, by_path)})
     return found
 
@@ -136,6 +141,16 @@ def communication_folder(path: Path, referring: VersionFolder) -> VersionFolder:
     files, ignored = _csv_files(path, names)
     within = (*referring.within, path.resolve())
     return VersionFolder(version_key(path), "communication", path, files, within, ignored)
+
+
+def communication_key(path: Path, referring: VersionFolder) -> str:
+    """Return the key of a folder of collectives that begins with the device of a version.
+
+    The last three parts of a path deeper in the device's folder would not tell devices apart.
+    """
+    device = referring.device
+    parts = path.relative_to(device).parts if path.is_relative_to(device) else ()
+    return "/".join((device.name, *parts)) if device.name and len(parts) > 2 else version_key(path)
 
 
 def kind_of(mode: int) -> str:
@@ -248,16 +263,3 @@ def _is_text(name: str) -> bool:
 def _shown(name: str) -> str:
     """Return a name as messages can hold it."""
     return name if _is_text(name) else ascii(name)[1:-1]
-
-
-def _unique(versions: list[VersionFolder]) -> list[VersionFolder]:
-    by_key: dict[str, VersionFolder] = {}
-    for version in versions:
-        other = by_key.setdefault(version.key, version)
-        if other is not version:
-            raise SourceError(
-                f"two folders have the version key '{version.key}'",
-                f"{other.path} and {version.path}",
-                todo="Ingest them into different database files.",
-            )
-    return versions

@@ -3,11 +3,17 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from sqlinterp.errors import SourceError
-from sqlinterp.ingestion.folders import VersionFolder, communication_folder, is_below
+from sqlinterp.ingestion.folders import (
+    VersionFolder,
+    communication_folder,
+    communication_key,
+    is_below,
+)
 from sqlinterp.ingestion.mapping import OpMapping, mapping_of
 
 _KEY = "communication_data_ref"
@@ -32,8 +38,14 @@ def with_communication(versions: list[VersionFolder]) -> list[Source]:
     """Pair versions with their mapping and communication folder, found or referred to.
 
     Folders of collectives come first, so that versions can be linked to them.
+
+    Raises
+    ------
+    SourceError
+        If two folders share a key.
     """
     by_path = {version.path: version for version in versions}
+    named: set[Path] = set()
     sources = []
     for version in versions:
         if version.kind == "communication":
@@ -42,9 +54,26 @@ def with_communication(versions: list[VersionFolder]) -> list[Source]:
         folder = None
         if mapping.communication_ref is not None:
             folder = _referred(version, mapping, by_path)
+        if folder is not None and folder.path not in named and folder.kind == "communication":
+            folder = replace(folder, key=communication_key(folder.path, version))
+            by_path[folder.path] = folder
+            named.add(folder.path)
         sources.append(Source(version, mapping, folder))
+    _check_keys(by_path.values())
     shared = [folder for folder in by_path.values() if folder.kind == "communication"]
     return [*(Source(folder, OpMapping()) for folder in shared), *sources]
+
+
+def _check_keys(folders: Iterable[VersionFolder]) -> None:
+    by_key: dict[str, VersionFolder] = {}
+    for folder in folders:
+        other = by_key.setdefault(folder.key, folder)
+        if other is not folder:
+            raise SourceError(
+                f"two folders have the version key '{folder.key}'",
+                f"{other.path} and {folder.path}",
+                todo="Ingest them into different database files.",
+            )
 
 
 def _referred(
@@ -73,7 +102,7 @@ def _referred(
 
 def _reachable(version: VersionFolder) -> list[Path]:
     """Return the folders that a mapping may refer into: those given, and its device's."""
-    device = version.path.parent.parent
+    device = version.device
     return [*version.within, *([device] if device != device.parent else [])]
 
 

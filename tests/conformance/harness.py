@@ -71,23 +71,38 @@ def scenarios(path: Path) -> Iterator[dict[str, Any]]:
             yield json.loads(line)
 
 
-def run_scenario(scenario: dict[str, Any], folder: Path) -> list[Case]:
-    """Ingest the scenario's files and answer its queries, exactly only and with interpolation."""
-    version = folder / "device" / "backend" / "version"
+def run_suite(path: Path, folder: Path) -> Iterator[Case]:
+    """Ingest the files of all scenarios as versions of one database and answer their queries.
+
+    Every query is asked exactly only and with interpolation.
+    """
+    written = [
+        (scenario, _write(scenario, folder / f"device{number}"))
+        for number, scenario in enumerate(scenarios(path))
+    ]
+    database = folder / "profiling.duckdb"
+    sqlinterp.ingest([version for _, version in written], database)
+    for scenario, version in written:
+        yield from _cases(scenario, database, "/".join(version.parts[-3:]))
+
+
+def _write(scenario: dict[str, Any], device: Path) -> Path:
+    """Write the files of a scenario; return its version directory."""
+    version = device / "backend" / "version"
     version.mkdir(parents=True)
     for name, text in scenario["files"].items():
         target = (version / name).resolve()
         target.parent.mkdir(parents=True, exist_ok=True)
         target.write_bytes(text.encode("utf-8"))
-    database = folder / "profiling.duckdb"
-    sqlinterp.ingest([version], database)
-    cases = []
+    return version
+
+
+def _cases(scenario: dict[str, Any], database: Path, version: str) -> Iterator[Case]:
     for kind, disabled in (("exact", True), ("interpolated", False)):
         context = _context(scenario["context"])
         with sqlinterp.open(
-            database, "device/backend/version", disable_interpolation=disabled,
-            aggregation="reference", **context,
-        ) as opened:  # fmt: skip
+            database, version, disable_interpolation=disabled, aggregation="reference", **context
+        ) as opened:
             alone = []
             for number, query in enumerate(scenario["queries"]):
                 try:
@@ -99,8 +114,7 @@ def run_scenario(scenario: dict[str, Any], folder: Path) -> list[Case]:
                     Case(scenario["name"], number, query["op"], kind, query["expected"][kind],
                          query["notes"] or [], answer, plan_dispatch)
                 )  # fmt: skip
-            cases += _asked_together(opened, alone)
-    return cases
+            yield from _asked_together(opened, alone)
 
 
 def _asked_together(opened: sqlinterp.ProfilingDatabase, cases: list[Case]) -> list[Case]:

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 import yaml
-from conformance.harness import Case, run_scenario, scenarios
+from conformance.harness import Case, run_suite, scenarios
 
 from sqlinterp.lookup.routes import ROUTES
 
@@ -101,16 +101,15 @@ def test_recorded_answers_are_reproduced(
     counts: Counter[tuple[str, str]] = Counter()
     waiting: Counter[str] = Counter()
     wrong = []
-    for number, scenario in enumerate(scenarios(shared / "conformance" / f"{suite}.jsonl")):
-        for case in run_scenario(scenario, tmp_path / str(number)):
-            found = verdict(suite, case)
-            counts[case.kind, found] += 1
-            if found == "waiting":
-                waiting[case.dispatch] += 1
-            elif found in ("WRONG", "STALE"):
-                wrong.append(f"{found} {case.name}: recorded {case.expected}, ours {case.answer}")
-            if not case.is_same_in_batch():
-                wrong.append(f"{case.name}: alone {case.answer}, in a batch {case.in_batch}")
+    for case in run_suite(shared / "conformance" / f"{suite}.jsonl", tmp_path):
+        found = verdict(suite, case)
+        counts[case.kind, found] += 1
+        if found == "waiting":
+            waiting[case.dispatch] += 1
+        elif found in ("WRONG", "STALE"):
+            wrong.append(f"{found} {case.name}: recorded {case.expected}, ours {case.answer}")
+        if not case.is_same_in_batch():
+            wrong.append(f"{case.name}: alone {case.answer}, in a batch {case.in_batch}")
     record_property("recorded answers", table(suite, counts, waiting))
     assert not wrong, f"{len(wrong)} answers differ\n" + "\n".join(wrong[:10])
 

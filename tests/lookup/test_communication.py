@@ -12,6 +12,7 @@ import pytest
 from databases_for_tests import call, tensor, write_version
 
 import sqlinterp
+from sqlinterp.errors import SourceError
 from sqlinterp.lookup.collectives import element_size, tensor_bytes, tier_of
 from sqlinterp.lookup.invocation import read_invocation
 from sqlinterp.model import Answer
@@ -322,6 +323,34 @@ def test_the_shared_folder_comes_first_and_shadows_even_when_unusable(tmp_path: 
         answers = database.lookup_many([collective(1000, op=op) for op in operators])
     found = [(answer.latency_us, answer.miss_reason) for answer in answers]
     assert found == [(77, None), (None, "csv_unavailable:hcom_b_.csv"), (10, None)]
+
+
+@pytest.mark.parametrize("at", ["../hccl/v1", "../../hccl/v1", "../a/b/hccl/v1"])
+@pytest.mark.parametrize("way", ["versions", "one after the other", "devices"])
+def test_every_device_has_the_collectives_that_lie_in_its_folder(
+    tmp_path: Path, at: str, way: str
+) -> None:
+    versions = []
+    for device, latency in (("DEV1", 10), ("DEV2", 77)):
+        entry = {"x.sum.default": {**ENTRY, "kernel_type": "hcom_x_"}}
+        folder = tmp_path / device / "vllm" / "v1"
+        versions.append(write_version(folder, {}, entry, {"communication_data_ref": at}))
+        write_version((folder / at).resolve(), {"hcom_x_.csv": [HEADER, row(1000, latency)]}, {})
+        ((folder / at).resolve() / "op_mapping.yaml").unlink()
+    runs = {"versions": [versions], "one after the other": [[one] for one in versions]}
+    for run in runs.get(way, [[tmp_path / "DEV1", tmp_path / "DEV2"]]):
+        sqlinterp.ingest(run, tmp_path / "p.duckdb")
+    for device, latency in (("DEV1", 10), ("DEV2", 77)):
+        with sqlinterp.open(tmp_path / "p.duckdb", f"{device}/vllm/v1") as database:
+            assert database.lookup(collective(1000, op="x.sum.default")).latency_us == latency
+
+
+def test_folders_of_collectives_that_share_a_key_are_refused(tmp_path: Path) -> None:
+    for folder in ("a/vllm/hccl/v1", "b/vllm/hccl/v1"):
+        write_version(tmp_path / folder, {"hcom_x_.csv": [HEADER, row(1000, 1)]}, {})
+        (tmp_path / folder / "op_mapping.yaml").unlink()
+    with pytest.raises(SourceError, match="two folders have the version key 'vllm/hccl/v1'"):
+        sqlinterp.ingest([tmp_path], tmp_path / "p.duckdb")
 
 
 @pytest.mark.parametrize(
