@@ -183,14 +183,12 @@ def sibling(connection: duckdb.DuckDBPyConnection) -> duckdb.DuckDBPyConnection:
 
 
 def load_aliases(connection: duckdb.DuckDBPyConnection) -> None:
-    """Make the dtype aliases, and the CSV columns of each file, known to expressions.
+    """Make the dtype aliases known to expressions.
 
-    An expression that reads no table is planned once for all targets.
+    A statement that reads a variable is planned every time that it runs.
     """
     connection.execute(
-        "set variable dtype_alias = (select map(list(alias), list(dtype)) from dtype_alias);"
-        " set variable file_columns ="
-        " (select map(list(file_id), list(column_names)) from source_file)"
+        "set variable dtype_alias = (select map(list(alias), list(dtype)) from dtype_alias)"
     )
 
 

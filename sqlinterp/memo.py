@@ -44,6 +44,11 @@ class Memo(Generic[Value]):
                 self._old, self._young = self._young, {}
             return self._young.setdefault(key, value)
 
+    def clear(self) -> None:
+        """Forget every value."""
+        with self._lock:
+            self._old, self._young = {}, {}
+
     def __len__(self) -> int:
         """Return the number of keys that have a value."""
         with self._lock:

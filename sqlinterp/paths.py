@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import combinations
+
+KEY_FIELDS = ("file_id", "input_limit", "regime_key", "output_dtypes")
 
 
 @dataclass(frozen=True)
@@ -27,6 +29,8 @@ class Path:
         Whether a FLOAT16 target is answered by FLOAT16 rows only, never by DT_BF16 ones.
     regime_steps : tuple of str
         Steps of a statement that find the regimes of targets, the last one named ``regimes``.
+    regime_fields : tuple of str
+        Which fields of a placed target decide its regimes; empty when its points do, too.
     transforms : tuple of str
         How declared axes are stored: identity, log2, log or sqrt; empty for those that are as told.
     """
@@ -38,6 +42,8 @@ class Path:
     refuses_conflicts: bool = False
     is_dtype_strict: bool = False
     regime_steps: tuple[str, ...] = ("regimes=lookup.target_regime",)
+    # Not shown, since databases remember how paths are shown: lookups alone are concerned.
+    regime_fields: tuple[str, ...] = field(default=KEY_FIELDS, repr=False)
     transforms: tuple[str, ...] = ()
 
     def is_plain(self, axis: int) -> bool:
@@ -57,11 +63,6 @@ class Path:
         ratio = high / low if low > 0 else math.inf
         is_root = bool(self.transforms) and self.transforms[axis] == "sqrt"
         return ratio * ratio if is_root else ratio
-
-    @property
-    def has_keyed_regimes(self) -> bool:
-        """Whether the regimes of a target are those with its own key."""
-        return self.regime_steps[0].endswith("=lookup.target_regime")
 
     @property
     def query(self) -> str:
@@ -107,6 +108,7 @@ PATHS = {
                 "matches=lookup.attention_regime",
                 "regimes=lookup.attention_equal_tokens",
             ),
+            regime_fields=(*KEY_FIELDS, "axis_2", "reason"),
         ),
         Path("scatter_nd_update_mla", ("tokens",), 1, refuses_conflicts=True),
         Path(

@@ -1,15 +1,12 @@
 -- Measurements that an attention target accepts: tokens equal or in the same blocks, mean length within 16 tokens.
--- reads: wanted
+-- reads: wanted, slots
 -- source: profiling RFC phase 1, section 5.6; a blank cell agrees only with a target that does not tell
-with slots as (
-    select row_id, file_id, signature_id, latency_us, latency_column, latency_rank, line_number, operand_shapes,
-        operand_dtypes[1] as dtype, if(operand_gaps[1] = 0, operand_shapes[1], null) as shape,
-        if(operand_gaps[2] = 0, operand_shapes[2], null) as key_shape,
-        avg_seq_len, runtime_avg_seq_len, runtime_sparse_mode, runtime_num_key_value_heads, runtime_input_layout,
-        runtime_metadata_completeness
-    from measurement
+with operands as (
+    select *, operand_dtypes[1] as dtype, if(operand_gaps[1] = 0, operand_shapes[1], null) as shape,
+        if(operand_gaps[2] = 0, operand_shapes[2], null) as key_shape
+    from slots
 ), measured as (
-    select *, attention_query(shape, key_shape[-1]) as measured_query from slots
+    select *, attention_query(shape, key_shape[-1]) as measured_query from operands
 ), pairs as (
     select w.*, row_id, signature_id, latency_us, latency_column, latency_rank, line_number, operand_shapes,
         measured_query[1] as measured_tokens,

@@ -3,7 +3,7 @@
 -- param: requests varchar [JSON list: id, kernel file, bytes (beyond 64 bits: read as null), devices, tier (null = unknown)]
 -- order: the preferred latency column first
 with wanted as (
-    select unnest(from_json($requests, '[{"id": "INTEGER", "file_id": "INTEGER", "message_bytes": "BIGINT",
+    select unnest(from_json($requests::varchar, '[{"id": "INTEGER", "file_id": "INTEGER", "message_bytes": "BIGINT",
         "num_devices": "BIGINT", "topology_tier": "BIGINT"}]'), recursive := true)
 ), brackets as (
     select w.id, w.message_bytes, s.file_id, s.num_devices, s.topology_tier, s.latency_column,

@@ -1,6 +1,8 @@
 -- The targets of a path that reads enrichment columns, under the names of the table measurement; null = not known.
 -- param: targets varchar [JSON list: item, kernel file, input limit, operands, outputs, enrichment]
-select *, map_extract_value(getvariable('file_columns'), file_id) as column_names, false as is_measured
+-- param: columns varchar [JSON map of each kernel file to the names of its CSV columns]
+select *, map_extract_value(from_json($columns::varchar, '"MAP(INTEGER, VARCHAR[])"'), file_id) as column_names,
+    false as is_measured
 from (select unnest(from_json($targets::varchar, '[{"item_id": "INTEGER", "file_id": "INTEGER", "input_limit": "INTEGER",
     "kernel_type": "VARCHAR", "is_batched": "BOOLEAN", "operand_shapes": "BIGINT[][]", "operand_dtypes": "VARCHAR[]",
     "operand_formats": "VARCHAR[]", "operand_gaps": "BIGINT[]", "output_shapes": "BIGINT[][]", "output_dtypes": "VARCHAR[]",

@@ -71,9 +71,11 @@ class Bench:
             self.run("leaving_rows", held=json.dumps(told))
             for name in _DROPS:
                 self.run(name)
+            self.catalog.kept_rows.clear()
             return self.engine.lookup_many(calls)
         finally:
             self._connection.execute("rollback")
+            self.catalog.kept_rows.clear()
 
     def coordinates_of(
         self, lines: Iterable[tuple[int, int]]

@@ -164,13 +164,16 @@ def _batch(plan: Plan) -> int | None:
 
 def _path(search: str, tells_batch: bool) -> Path:
     """Return the path with the steps that find the regimes of one search."""
+    path = PATHS["attention_special"]
+    fields = path.regime_fields if tells_batch and search != _SEARCHES[-1] else ()
     steps: tuple[str, ...] = ("matches=lookup.attention_regime",)
     if not tells_batch:
         steps = (
             "shared_regimes=lookup.attention_regime",
             "matches=lookup.attention_constant_batch",
         )
-    return replace(PATHS["attention_special"], regime_steps=(*steps, f"regimes=lookup.{search}"))
+    steps = (*steps, f"regimes=lookup.{search}")
+    return replace(path, regime_steps=steps, regime_fields=fields)
 
 
 def _is_open(outcome: Outcome) -> bool:

@@ -6,6 +6,7 @@ import json
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
+from operator import itemgetter
 from typing import Any
 
 from sqlinterp.lookup.answers import exact_answer
@@ -15,15 +16,15 @@ from sqlinterp.model import Answer
 
 # Sequence lengths are means over requests and are met within a block of 16 tokens.
 CONFIDENCE = 0.9
+_NEAR = 17.0  # whole tokens are compared, so that the means may differ by almost one more
 
-_GROUPS = "groups=lookup.attention_group"
-_BARE_STEPS = (
-    "wanted=lookup.attention_wanted",
-    "candidates=lookup.attention_candidate",
-    _GROUPS,
-)
+_WANTED, _GROUPS = "wanted=lookup.attention_wanted", "groups=lookup.attention_group"
+_NEAREST = "nearest=lookup.attention_nearest"
+_GIVEN = "slots=lookup.attention_given_slot"
+_BARE_SLOTS = ("slots=lookup.attention_slot",)
+_FULL_SLOTS = ("near=lookup.attention_slot", "slots=lookup.attention_told_slot")
+_BARE_STEPS = ("candidates=lookup.attention_candidate", _GROUPS)
 _FULL_STEPS = (
-    "wanted=lookup.attention_wanted",
     "accepted=lookup.attention_candidate",
     "candidates=lookup.attention_optional",
     _GROUPS,
@@ -77,7 +78,7 @@ class ExactOutcome:
 
 
 class AttentionSearch:
-    """Finds the measured groups that answer attention calls, one statement for all of them.
+    """Finds the measured groups that answer attention calls, a statement or two for all of them.
 
     Plans bear the values of the columns of ``measurement`` that their call tells in the
     enrichment of their target, query and key in its operands, and CSV columns that have to be
@@ -86,6 +87,7 @@ class AttentionSearch:
 
     def __init__(self, services: Services) -> None:
         self._statements, self._aggregation = services.statements, services.exact_aggregation
+        self._catalog = services.catalog
 
     def find(self, plans: Mapping[int, Plan]) -> dict[int, ExactOutcome]:
         """Return the outcome of every plan by its number."""
@@ -114,12 +116,43 @@ class AttentionSearch:
         if not targets:
             return
         steps: tuple[str, ...] = _BARE_STEPS
-        parameters = {"targets": json.dumps(targets)}
+        texts = {}
         if any(len(values) > 1 for values in told):
-            steps, parameters = _FULL_STEPS, {**parameters, "told": json.dumps(told)}
-        for row in self._statements.run(*steps, aggregation=self._aggregation, **parameters):
+            steps, texts = _FULL_STEPS, {"told": json.dumps(told)}
+        for row in sorted(self._groups(targets, steps, texts), key=itemgetter("item_id")):
             number, key = keys[row["item_id"]]
             yield number, {**row, **key}
+
+    def _groups(
+        self, targets: list[Row], steps: tuple[str, ...], told: Mapping[str, str]
+    ) -> list[Row]:
+        """Return the groups that the last of the steps makes of the measurements near targets.
+
+        For a few targets these are read first: the statement that judges them reads no table then,
+        and so is planned once.
+        """
+        files = sorted({target["file_id"] for target in targets})
+        told_lengths = (target.get("runtime_avg_seq_len") for target in targets)
+        lengths = [length for length in told_lengths if length is not None] or [-1.0]
+        near = {
+            "first_file": files[0], "last_file": files[-1],
+            "first_seq": min(lengths) - _NEAR, "last_seq": max(lengths) + _NEAR,
+        }  # fmt: skip
+        texts = {
+            "targets": json.dumps(targets),
+            "columns": json.dumps({i: self._catalog.file_of(i).columns for i in files}),
+            "aggregation": self._aggregation,
+            **told,
+        }
+        statements = self._statements
+        read = _FULL_SLOTS if told else _BARE_SLOTS
+        if not statements.is_short(texts["targets"]):
+            return statements.run(_WANTED, *read, *steps, _NEAREST, **near, **texts)
+        slots = [
+            {name: value for name, value in row.items() if value is not None}
+            for row in statements.run(*read, **near)
+        ]
+        return statements.evaluate(_WANTED, _GIVEN, *steps, slots=json.dumps(slots), **texts)
 
     def _best(self, plan: Plan, rows: list[Row]) -> ExactOutcome:
         """Return the best group: least padded, true dtype, nearest, first kernel, best column."""

@@ -16,19 +16,26 @@ from sqlinterp.memo import Memo
 from sqlinterp.policy import Policy
 
 _MTP_OPERANDS = 2
-_KEPT_REGIMES = 10_000
+_KEPT_ROWS = 10_000
 _KEPT_CANDIDATES = 10_000
 
 
 @dataclass(frozen=True)
 class KernelFile:
-    """The CSV of a kernel: ``file_id`` is None when there is no such file."""
+    """The CSV of a kernel: ``file_id`` is None when there is no such file.
+
+    Attributes
+    ----------
+    columns : tuple of str
+        Names in the header.
+    """
 
     kernel_type: str
     file_id: int | None = None
     status: str = "absent"
     path: str = ""
     file_name: str = ""
+    columns: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -92,9 +99,9 @@ class Catalog:
         }
         self._policies = _policies(cursor, self.version_id)
         self._kernels = {
-            row[1]: KernelFile(*row)
-            for row in _file_rows(cursor, own["id"])
-            + _file_rows(cursor, version["communication_version_id"])
+            file.file_id: file
+            for file in _every_file(cursor, own["id"])
+            + _every_file(cursor, version["communication_version_id"])
         }
         self.dropped_rows = _dropped_rows(cursor)
         self.stored_cuts = _stored_cuts(self.operators.values(), self._files)
@@ -106,7 +113,8 @@ class Catalog:
         self.levels = StoredLevels(cursor)
         self.effective_policies: dict[tuple[str, str, str, str | None], Policy] = {}
         self.kept_candidates: Memo[Any] = Memo(_KEPT_CANDIDATES)
-        self.kept_regimes: Memo[list[dict[str, Any]]] = Memo(_KEPT_REGIMES)
+        # What queries of the file said, by their name and parameters.
+        self.kept_rows: Memo[list[dict[str, Any]]] = Memo(_KEPT_ROWS)
 
     def file(self, kernel: str) -> KernelFile:
         """Return the CSV of a kernel; collectives are looked for in the shared folder first."""
@@ -154,16 +162,20 @@ class Catalog:
 
 
 def _files(cursor: duckdb.DuckDBPyConnection, version_id: int | None) -> dict[str, KernelFile]:
-    return {row[0]: KernelFile(*row) for row in _file_rows(cursor, version_id)}
+    return {file.kernel_type: file for file in _every_file(cursor, version_id)}
 
 
-def _file_rows(cursor: duckdb.DuckDBPyConnection, version_id: int | None) -> list[tuple[Any, ...]]:
+def _every_file(cursor: duckdb.DuckDBPyConnection, version_id: int | None) -> list[KernelFile]:
     """Return every file of a version; only declared kernels have several."""
-    return cursor.execute(
-        "select kernel_type, file_id, status, file_path, file_name from source_file"
+    found = cursor.execute(
+        "select kernel_type, file_id, status, file_path, file_name, column_names from source_file"
         " where version_id = $id order by file_id",
         {"id": version_id},
     ).fetchall()
+    return [
+        KernelFile(kernel, file_id, status, path, name, tuple(columns or ()))
+        for kernel, file_id, status, path, name, columns in found
+    ]
 
 
 def _traits(cursor: duckdb.DuckDBPyConnection) -> dict[str, Trait]:

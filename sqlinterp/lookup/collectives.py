@@ -21,6 +21,7 @@ METHODS = (DEFAULT_METHOD, "bracket_linear")
 _CONFIDENCE = {"MEASURED": 0.9, "INTERPOLATED": 0.8}
 # A header that lacks columns is still known.
 _READABLE = ("loaded", "header_invalid")
+_NEEDED = ("message_bytes", "num_devices")
 _ELEMENT_SIZES = {
     1: "bool int8 uint8 float8_e4m3fn float8_e4m3fnuz float8_e5m2 float8_e5m2fnuz float8_e8m0fnu"
     " float8_e8m0 float4_e2m1fn_x2 float4_e2m1",
@@ -30,6 +31,9 @@ _ELEMENT_SIZES = {
     16: "complex128",
 }
 _SIZE_OF = {name: size for size, names in _ELEMENT_SIZES.items() for name in names.split()}
+
+_ROWS, _SIZES = "collective_rows=lookup.communication_row", "sizes=lookup.communication_size"
+_FITS, _BRACKETS = "fits=lookup.communication_fit", "brackets=lookup.communication_bracket"
 
 
 @dataclass(frozen=True)
@@ -88,7 +92,7 @@ class CommunicationResult:
 
 
 class CommunicationSearch:
-    """Finds the latencies of many collectives in one statement, misses with a second one."""
+    """Finds the latencies of many collectives in one statement."""
 
     def __init__(self, services: Services) -> None:
         self._statements, self._catalog = services.statements, services.catalog
@@ -119,29 +123,49 @@ class CommunicationSearch:
             for number, request in enumerate(requests)
             if self._catalog.file(request.kernel_type).status == "loaded"
         ]
-        groups = list(dict.fromkeys((row["file_id"], row["num_devices"]) for row in asked))
         candidates: dict[CommunicationRequest, list[Row]] = defaultdict(list)
-        if not asked:
-            return candidates
-        found = self._statements.run(
-            "collective_rows=lookup.communication_row", "sizes=lookup.communication_size",
-            "fits=lookup.communication_fit", "brackets=lookup.communication_bracket",
-            requests=json.dumps(asked), aggregation=self._aggregation,
-            file_ids=[file_id for file_id, _ in groups],
-            device_counts=[count for _, count in groups],
-        )  # fmt: skip
-        for row in found:
+        for row in self._brackets(asked) if asked else ():
             candidates[requests[row["id"]]].append(row)
         return candidates
+
+    def _brackets(self, asked: Sequence[Row]) -> list[Row]:
+        """Return the neighbours of requests, and the lines between them.
+
+        What a few groups of devices measured is read once and kept.
+        """
+        groups = list(dict.fromkeys((row["file_id"], row["num_devices"]) for row in asked))
+        requests = json.dumps(asked)
+        if not self._statements.is_short(requests):
+            return self._statements.run(
+                _ROWS, _SIZES, _FITS, _BRACKETS,
+                requests=requests, aggregation=self._aggregation, **_named(groups),
+            )  # fmt: skip
+        aggregation = {"aggregation": self._aggregation}
+        sizes = [row for group in groups for row in self._kept(group, _SIZES, aggregation)]
+        fits = [row for group in groups for row in self._kept(group, _FITS, {})]
+        return self._statements.evaluate(
+            "sizes=lookup.communication_given_size", "fits=lookup.communication_given_fit",
+            _BRACKETS, requests=requests, sizes=json.dumps(sizes), fits=json.dumps(fits),
+        )  # fmt: skip
+
+    def _kept(self, group: tuple[int, int], step: str, parameters: Mapping[str, str]) -> list[Row]:
+        """Return what a step makes of the measurements of one group."""
+        kept, key = self._catalog.kept_rows, (step, *parameters.values(), *group)
+        found = kept.get(key)
+        if found is None:
+            rows = self._statements.run(_ROWS, step, **_named([group]), **parameters)
+            found = kept.put(key, rows)
+        return found
 
     def _raw_files(self, requests: Iterable[CommunicationRequest]) -> dict[int, list[str]]:
         """Return the columns that the files of the requests lack, by file, if they lack any."""
         files = {self._catalog.file(request.kernel_type) for request in requests}
-        ids = sorted(f.file_id for f in files if f.file_id is not None and f.status in _READABLE)
-        if not ids:
-            return {}
-        rows = self._statements.run("lookup.communication_file", file_ids=ids)
-        return {row["file_id"]: row["missing_columns"] for row in rows}
+        missing = {
+            file.file_id: [name for name in _NEEDED if name not in file.columns]
+            for file in files
+            if file.file_id is not None and file.status in _READABLE
+        }
+        return {file_id: names for file_id, names in missing.items() if names}
 
     def _result(
         self, request: CommunicationRequest, candidates: list[Row], raw_files: dict[int, list[str]]
@@ -218,6 +242,12 @@ def tensor_bytes(shape: Sequence[int], dtype: str) -> int | None:
     """Return the size of a tensor [bytes], None when its dtype is not known."""
     size = element_size(dtype)
     return None if size is None else math.prod(shape) * size
+
+
+def _named(groups: Iterable[tuple[int, int]]) -> dict[str, list[int]]:
+    """Return files and numbers of devices as statements take them."""
+    file_ids, device_counts = zip(*groups, strict=True)
+    return {"file_ids": list(file_ids), "device_counts": list(device_counts)}
 
 
 def _file_problem(kernel: KernelFile, raw_files: Mapping[int, list[str]]) -> str | None:

@@ -260,11 +260,19 @@ class LeafHandler:
         """Return the rows that the path cannot place, by file."""
         found: dict[int, list[Row]] = defaultdict(list)
         for path, file_ids in _files_by_path(plans.values()).items():
-            for row in self._services.statements.run(
-                "lookup.dropped_row", path=path, file_ids=sorted(file_ids)
-            ):
+            for row in dropped_rows(self._services, path, file_ids):
                 found[row["file_id"]].append(row)
         return found
+
+
+def dropped_rows(services: Services, path: str, file_ids: Iterable[int]) -> list[Row]:
+    """Return the rows of files that a path cannot place, by file and reason, most rows first."""
+    query, files, kept = "lookup.dropped_row", sorted(file_ids), services.catalog.kept_rows
+    found = kept.get((query, path, *files))
+    if found is None:
+        rows = services.statements.run(query, path=path, file_ids=files)
+        found = kept.put((query, path, *files), rows)
+    return found
 
 
 def _is_unplaced(dropped: list[Row]) -> bool:

@@ -19,8 +19,7 @@ from sqlinterp.lookup.statements import Statements
 from sqlinterp.paths import Path
 
 Row = dict[str, Any]
-# What decides to which regimes a target belongs, and what a target has of its own.
-_REGIME_FIELDS = ("file_id", "input_limit", "regime_key", "output_dtypes")
+# What rows of regimes have of the target, unless it decides which regimes they are.
 _TARGET_FIELDS = ("item_id", "axis_1", "axis_2", "axis_3", "axis_4", "reason")
 STAGES: tuple[type[Solver], ...] = (Solver, Extrapolator)
 
@@ -113,7 +112,11 @@ class InterpolationSearch:
                     keys.append((number, candidate, distance))
         if not cells:
             return {}
-        rows = self._regimes(path, json.dumps(cells))
+        texts = {"targets": json.dumps(cells)}
+        if path.is_enriched:
+            files = {cell["file_id"] for cell in cells}
+            texts["columns"] = json.dumps({i: self._catalog.file_of(i).columns for i in files})
+        rows = self._regimes(path, texts)
         placements: dict[tuple[int, int], list[Placement]] = defaultdict(list)
         regimes: dict[int, Row] = {}
         for row in rows:
@@ -129,7 +132,7 @@ class InterpolationSearch:
                 _note_unplaced(outcomes[number], candidate, row, path)
         return placements
 
-    def _regimes(self, path: Path, targets: str) -> list[Row]:
+    def _regimes(self, path: Path, texts: Mapping[str, str]) -> list[Row]:
         """Return the place of each target on the axes, with each regime that it belongs to.
 
         A few targets are placed by a statement of its own, which reads no table and so is planned
@@ -137,10 +140,10 @@ class InterpolationSearch:
         """
         statements = self._statements
         place = (f"cells={path.target_cells}", f"placed={path.query}")
-        if not statements.is_short(targets):
-            return statements.run(*place, *path.regime_steps, targets=targets, path=path.name)
-        placed = sorted(statements.evaluate(*place, targets=targets), key=itemgetter("item_id"))
-        if path.has_keyed_regimes:
+        if not statements.is_short(*texts.values()):
+            return statements.run(*place, *path.regime_steps, path=path.name, **texts)
+        placed = sorted(statements.evaluate(*place, **texts), key=itemgetter("item_id"))
+        if path.regime_fields:
             return self._known_regimes(path, placed)
         return self._matched(path, placed)
 
@@ -150,16 +153,17 @@ class InterpolationSearch:
         return self._statements.run(*steps, placed=json.dumps(placed), path=path.name)
 
     def _known_regimes(self, path: Path, placed: list[Row]) -> list[Row]:
-        """Return the same where the key of a target decides, asking for each key only once."""
-        kept = self._catalog.kept_regimes
-        keys = [(path.name, *map(row.get, _REGIME_FIELDS)) for row in placed]
+        """Return the same where some fields of a target decide, asking for each only once."""
+        kept = self._catalog.kept_rows
+        asked = (*path.regime_steps, path.name)
+        keys = [(*asked, *map(row.get, path.regime_fields)) for row in placed]
         known = {key: found for key in keys if (found := kept.get(key)) is not None}
         unknown = {key: row for key, row in zip(keys, placed, strict=True) if key not in known}
         if unknown:
             for key, regimes in zip(unknown, self._regimes_of(path, unknown), strict=True):
                 known[key] = kept.put(key, regimes)
         return [
-            {**{name: row[name] for name in _TARGET_FIELDS}, **regime}
+            {**{name: row[name] for name in _own_fields(path)}, **regime}
             for key, row in zip(keys, placed, strict=True)
             for regime in known[key]
         ]
@@ -167,15 +171,15 @@ class InterpolationSearch:
     def _regimes_of(self, path: Path, placed: Mapping[Any, Row]) -> Iterable[list[Row]]:
         """Return the regimes of each placed target, by key, without what is the target's own."""
         if len(placed) == 1 and len(path.regime_steps) == 1:
-            [key] = placed
-            asked = dict(zip(("path", *_REGIME_FIELDS), key, strict=True))
+            [row] = placed.values()
+            asked = {"path": path.name, **{name: row[name] for name in path.regime_fields}}
             regimes = self._statements.run("lookup.regime_of_one", **asked)
             return [regimes or [{"regime_key": asked["regime_key"], "regime_id": None}]]
         targets = [{**row, "item_id": number} for number, row in enumerate(placed.values())]
         found: dict[int, list[Row]] = {number: [] for number in range(len(targets))}
         for row in self._matched(path, targets):
-            fields = {name: row[name] for name in row if name not in _TARGET_FIELDS}
-            found[row["item_id"]].append(fields)
+            own = _own_fields(path)
+            found[row["item_id"]].append({name: row[name] for name in row if name not in own})
         return found.values()
 
     def _spellings(self, target: Target, path: Path) -> list[tuple[int, Operands]]:
@@ -217,6 +221,10 @@ def _has_formats(target: Target, row: Row) -> bool:
     """Whether the regime is stored as the target says; most targets may use any format."""
     declared = target.enrichment.get("operand_formats")
     return declared is None or row["input_formats"] == ";".join(declared)
+
+
+def _own_fields(path: Path) -> list[str]:
+    return [name for name in _TARGET_FIELDS if name not in path.regime_fields]
 
 
 def _regime_fields(row: Row) -> Row:

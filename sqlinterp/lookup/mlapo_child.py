@@ -97,7 +97,6 @@ class MlapoHandler:
     def answer(self, plans: Mapping[int, Plan]) -> dict[int, Answer]:
         """Return the answer of every plan by its number."""
         groups = self._groups(plans)
-        headers = self._headers(plans, {n for n in plans if n not in groups})
         answers = {}
         for number, plan in plans.items():
             own = groups.get(number, [])
@@ -106,7 +105,7 @@ class MlapoHandler:
                 answers[number] = self._measured(number, plan, exact)
             else:
                 answers[number] = self._bounded(plan, own) or miss_answer(
-                    plan, _reason(plan, own, headers), None
+                    plan, _reason(plan, own), None
                 )
         return answers
 
@@ -126,13 +125,6 @@ class MlapoHandler:
             for row in rows:
                 found[row["id"]].append(row)
         return found
-
-    def _headers(self, plans: Mapping[int, Plan], numbers: set[int]) -> dict[int, list[str]]:
-        files = {c.kernel.file_id for number in numbers for c in plans[number].candidates}
-        if not files:
-            return {}
-        rows = self._services.statements.run("lookup.file_header", file_ids=sorted(files))
-        return {row["file_id"]: row["column_names"] for row in rows}
 
     def _measured(self, number: int, plan: Plan, groups: Sequence[Row]) -> Answer:
         matches = [{**group, "rule": "mlapo_runtime_exact", "quality": 0} for group in groups]
@@ -154,12 +146,12 @@ class MlapoHandler:
         return None
 
 
-def _reason(plan: Plan, groups: Sequence[Row], headers: Mapping[int, list[str]]) -> str:
+def _reason(plan: Plan, groups: Sequence[Row]) -> str:
     if not plan.candidates:
         return "csv_not_found"
     if groups:
         return _ONE_SIDED
-    header = headers.get(plan.candidates[0].kernel.file_id or 0, [])
+    header = plan.candidates[0].kernel.columns
     missing = sorted(name for name in _COLUMNS if name not in header)
     return f"semantic_context_missing:csv:{','.join(missing)}" if missing else _MISMATCH
 

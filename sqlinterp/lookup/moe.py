@@ -10,6 +10,7 @@ from typing import Any
 from sqlinterp.lookup.answers import exact_answer, miss_answer
 from sqlinterp.lookup.catalog import MappedOperator
 from sqlinterp.lookup.compute import interpolated_or_missed
+from sqlinterp.lookup.coordinate import dropped_rows
 from sqlinterp.lookup.moe_arguments import Projection, projected
 from sqlinterp.lookup.moe_exact import MoeExactSearch
 from sqlinterp.lookup.operands import operands_of
@@ -157,10 +158,7 @@ class MoeHandler:
         if not places:
             return
         rejected: dict[int, dict[str, int]] = defaultdict(dict)
-        file_ids = sorted(set(places.values()))
-        for row in self._services.statements.run(
-            "lookup.dropped_row", path="moe_fused", file_ids=file_ids
-        ):
+        for row in dropped_rows(self._services, "moe_fused", set(places.values())):
             rejected[row["file_id"]][row["reason"]] = row["row_count"]
         for number, file_id in places.items():
             details = {**answers[number].details, "rejected_rows": rejected[file_id]}

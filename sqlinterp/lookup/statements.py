@@ -9,9 +9,13 @@ import duckdb
 
 from sqlinterp import queries
 from sqlinterp.database import named, rows, table
+from sqlinterp.memo import Memo
 
 # Longer parameters cost more to write into a statement than its plan does.
 _LONGEST_LITERAL = 20_000
+
+# One lookup may ask for the place of its target several times.
+_KEPT_RESULTS = 64
 
 
 class Statements:
@@ -21,6 +25,7 @@ class Statements:
         self._cursor = cursor
         self._parsed: dict[tuple[str, ...], Any] = {}
         self._planned: dict[tuple[str, ...], str] = {}
+        self._evaluated: Memo[list[dict[str, Any]]] = Memo(_KEPT_RESULTS)
         self.log = log
 
     def run(self, *steps: str, **parameters: Any) -> list[dict[str, Any]]:
@@ -47,17 +52,25 @@ class Statements:
         """Run a query that reads no table and whose parameters are texts.
 
         The database plans such a statement once for all its runs; it plans one that reads a table
-        every time. The query has to cast its parameters to VARCHAR.
+        or a variable, or has a parameter twice, every time. The query has to cast its parameters
+        to VARCHAR.
         """
         if not self.is_short(*texts.values()):
             return self.run(*steps, **texts)
+        key = (steps, *texts.items())
+        found = self._evaluated.get(key)
+        if found is None:
+            found = self._evaluated.put(key, self._evaluate(steps, texts))
+        return self._logged(steps, texts, [dict(row) for row in found])
+
+    def _evaluate(self, steps: tuple[str, ...], texts: Mapping[str, str]) -> list[dict[str, Any]]:
         name = self._planned.get(steps)
         if name is None:
             name = f"planned_{len(self._planned)}"
             self._cursor.execute(f"prepare {name} as {_text(steps)}")
             self._planned[steps] = name
         given = ", ".join(f"{key} := {_literal(text)}" for key, text in texts.items())
-        return self._logged(steps, texts, rows(self._cursor.execute(f"execute {name}({given})")))
+        return rows(self._cursor.execute(f"execute {name}({given})"))
 
     @staticmethod
     def is_short(*texts: str) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from databases_for_tests import MATMUL_HEADER, write_version
+from databases_for_tests import MATMUL_HEADER, matmul_call, write_version
 from fidelity_support import (
     KS,
     MS,
@@ -22,10 +22,12 @@ from fidelity_support import (
 import sqlinterp
 from sqlinterp.errors import DatabaseError
 from sqlinterp.fidelity import Run
+from sqlinterp.fidelity.bench import opened_copy
 from sqlinterp.fidelity.predicting import Predictor
 from sqlinterp.fidelity.probes import Probe
 from sqlinterp.fidelity.schemes import Holdout
 from sqlinterp.fidelity.source import Measured
+from sqlinterp.lookup.invocation import read_invocation
 from sqlinterp.model import QueryContext
 
 INNER = {"M": 128.0, "K": 1024.0, "N": 768.0}
@@ -44,6 +46,23 @@ def doubled(tmp_path_factory: pytest.TempPathFactory) -> Path:
     once_more = matmul_line(128, 1024, 768, curved(128, 1024, 768))
     lines = [*grid_lines(curved), *again, once_more]
     return matmul_database(tmp_path_factory.mktemp("doubled"), lines)
+
+
+def test_every_hold_out_counts_what_is_left(grid: Path) -> None:
+    call = read_invocation(matmul_call(100, 1024, 768))
+    with (
+        Measured(grid, None) as measured,
+        opened_copy(grid, measured.version_key, QueryContext()) as bench,
+    ):
+        [(regime, m, k)] = bench._connection.execute(
+            "select regime_id, axis_1, axis_2 from point order by all limit 1"
+        ).fetchall()
+        counts = [
+            bench.lookup_without([(regime, at) for at in held], [call])[0].details["raw_count"]
+            for held in ([(m, k, 768.0, 0.0)], [], [(m, k, 768.0, 0.0)])
+        ]
+    assert counts[1] - counts[0] == 1
+    assert counts[2] == counts[0]
 
 
 @pytest.mark.parametrize("scheme", ["loo", "plane", "cross", "thin", "kfold"])

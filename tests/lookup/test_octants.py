@@ -66,12 +66,12 @@ def test_a_regime_is_asked_for_once(tmp_path: Path) -> None:
 
 
 def test_what_is_kept_is_bounded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("sqlinterp.lookup.catalog._KEPT_REGIMES", 2)
+    monkeypatch.setattr("sqlinterp.lookup.catalog._KEPT_ROWS", 2)
     with sqlinterp.open(scattered(tmp_path)) as database:
         catalog = database._content.get().catalog
         calls = [
             matmul_call(12, 64, 64, dtype=d) for d in ("bfloat16", "float32", "float16", "int8")
         ]
         answers = [database.lookup(call) for call in calls * 3]
-        assert len(catalog.kept_regimes) <= 4
+        assert len(catalog.kept_rows) <= 4
         assert answers[:4] == answers[4:8] == answers[8:]
