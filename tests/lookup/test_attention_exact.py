@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from pathlib import Path
 from typing import Any
 
@@ -51,6 +52,18 @@ def test_lengths_are_means_in_whole_tokens(tmp_path: Path) -> None:
     assert answer.latency_us == 10  # 1039 against 1023
     assert answer.details["measured_avg_seq_len"] == 1039.75
     assert (answer.details["avg_seq_len"], answer.details["seq_gap"]) == (1023, 16)
+
+
+def test_the_nearest_length_within_16_tokens_is_found_wherever_it_is(tmp_path: Path) -> None:
+    measured = [0, 15, 31, 32, 33, 96.75, 500, 520, 2**20]
+    lengths = [*range(130), *range(470, 540), 2**20 - 17, 2**20 - 16, 2**20 + 16, 2**20 + 17]
+    path = ingested(tmp_path, [row(10 + place, seq) for place, seq in enumerate(measured)])
+    near = {asked: min(abs(math.trunc(seq) - asked) for seq in measured) for asked in lengths}
+    with sqlinterp.open(path, disable_interpolation=True) as database:
+        answers = database.lookup_many([at(asked) for asked in lengths])
+        assert answers == [database.lookup(at(asked)) for asked in lengths]
+    gaps = [answer.details.get("seq_gap") for answer in answers]
+    assert gaps == [near[asked] if near[asked] <= 16 else None for asked in lengths]
 
 
 @pytest.mark.parametrize("asked", [(16, 8, 128), (16, 1024)])
