@@ -40,10 +40,15 @@ class Catalog:
         return int(self._connection.execute(query).fetchall()[0][0])
 
     def version(self, folder: VersionFolder, mapping: OpMapping) -> tuple[int, bool]:
-        """Insert or update a version; return its id and whether its mapping changed."""
+        """Insert or update a version; return its id and whether its mapping changed.
+
+        A folder of collectives that was known by another key keeps its rows.
+        """
         found = self._connection.execute(
-            "select version_id, mapping_sha256 from profile_version where version_key = $key",
-            {"key": folder.key},
+            "select version_id, mapping_sha256 from profile_version where version_key = $key"
+            " or (kind = 'communication' and kind = $kind and folder = $folder)"
+            " order by version_key = $key desc limit 1",
+            {"key": folder.key, "kind": folder.kind, "folder": str(folder.path)},
         ).fetchall()
         version_id = found[0][0] if found else self._next("profile_version", "version_id")
         self._connection.execute(

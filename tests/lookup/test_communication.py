@@ -9,9 +9,10 @@ from typing import Any
 
 import numpy as np
 import pytest
-from databases_for_tests import call, tensor, write_version
+from databases_for_tests import call, rows_of, tensor, write_version
 
 import sqlinterp
+from sqlinterp.database import connect_writer
 from sqlinterp.errors import SourceError
 from sqlinterp.lookup.collectives import element_size, tensor_bytes, tier_of
 from sqlinterp.lookup.invocation import read_invocation
@@ -343,6 +344,26 @@ def test_every_device_has_the_collectives_that_lie_in_its_folder(
     for device, latency in (("DEV1", 10), ("DEV2", 77)):
         with sqlinterp.open(tmp_path / "p.duckdb", f"{device}/vllm/v1") as database:
             assert database.lookup(collective(1000, op="x.sum.default")).latency_us == latency
+
+
+def test_a_folder_of_collectives_that_gets_another_key_keeps_its_rows(tmp_path: Path) -> None:
+    entry = {"x.sum.default": {**ENTRY, "kernel_type": "hcom_x_"}}
+    folder, database = tmp_path / "DEV" / "vllm" / "v1", tmp_path / "p.duckdb"
+    write_version(folder, {}, entry, {"communication_data_ref": "../hccl/v1"})
+    write_version(tmp_path / "DEV/vllm/hccl/v1", {"hcom_x_.csv": [HEADER, row(1000, 10)]}, {})
+    (tmp_path / "DEV/vllm/hccl/v1/op_mapping.yaml").unlink()
+    sqlinterp.ingest([folder], database)
+    expected = rows_of(database, "select version_key, version_id from profile_version order by 1")
+    connection = connect_writer(database)
+    connection.execute("update profile_version set version_key = 'vllm/hccl/v1' where kind = $k",
+                       {"k": "communication"})  # fmt: skip
+    connection.close()
+    summary = sqlinterp.ingest([folder], database)
+    found = rows_of(database, "select version_key, version_id from profile_version order by 1")
+    assert found == expected and [key for key, _ in found] == ["DEV/vllm/hccl/v1", "DEV/vllm/v1"]
+    assert sum(version.files_unchanged for version in summary.versions) == 1
+    with sqlinterp.open(database) as opened_again:
+        assert opened_again.lookup(collective(1000, op="x.sum.default")).latency_us == 10
 
 
 def test_folders_of_collectives_that_share_a_key_are_refused(tmp_path: Path) -> None:
