@@ -11,7 +11,7 @@ from typing import Any
 
 import sqlinterp
 from sqlinterp.errors import SqlinterpError
-from sqlinterp.model import Answer
+from sqlinterp.model import Answer, QueryContext
 
 TOLERANCE = 1e-9
 
@@ -98,15 +98,14 @@ def _write(scenario: dict[str, Any], device: Path) -> Path:
 
 
 def _cases(scenario: dict[str, Any], database: Path, version: str) -> Iterator[Case]:
-    for kind, disabled in (("exact", True), ("interpolated", False)):
-        context = _context(scenario["context"])
-        with sqlinterp.open(
-            database, version, disable_interpolation=disabled, aggregation="reference", **context
-        ) as opened:
+    context = _context(scenario["context"])
+    with sqlinterp.open(database, version, aggregation="reference", **context) as opened:
+        for kind, disabled in (("exact", True), ("interpolated", False)):
+            asking = replace(opened.context, disable_interpolation=disabled)
             alone = []
             for number, query in enumerate(scenario["queries"]):
                 try:
-                    answer = opened.lookup(query["op"])
+                    answer = opened.lookup_many([query["op"]], asking)[0]
                 except SqlinterpError:
                     answer = None
                 plan_dispatch = opened.dispatch_of(query["op"])
@@ -114,13 +113,15 @@ def _cases(scenario: dict[str, Any], database: Path, version: str) -> Iterator[C
                     Case(scenario["name"], number, query["op"], kind, query["expected"][kind],
                          query["notes"] or [], answer, plan_dispatch)
                 )  # fmt: skip
-            yield from _asked_together(opened, alone)
+            yield from _asked_together(opened, alone, asking)
 
 
-def _asked_together(opened: sqlinterp.ProfilingDatabase, cases: list[Case]) -> list[Case]:
+def _asked_together(
+    opened: sqlinterp.ProfilingDatabase, cases: list[Case], asking: QueryContext
+) -> list[Case]:
     """Ask the operators that have an answer again, in one batch."""
     answered = [case for case in cases if case.answer is not None]
-    answers = iter(opened.lookup_many([case.op for case in answered]))
+    answers = iter(opened.lookup_many([case.op for case in answered], asking))
     return [c if c.answer is None else replace(c, in_batch=next(answers)) for c in cases]
 
 
