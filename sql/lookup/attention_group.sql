@@ -5,7 +5,7 @@ with groups as (
     select item_id, signature_id, latency_rank, latency_column, padding_ratio, seq_distance, measured_tokens,
         measured_mean, measured_seq,
         min(row_id) as first_row, arg_min(line_number, row_id) as line_number,
-        any_value(operand_shapes[1:2]) as measured_shapes,
+        any_value(operand_shapes) as measured_shapes,
         count(*) as measurement_count, min(latency_us) as latency_min_us, max(latency_us) as latency_max_us,
         case any_value(aggregation) when 'mean' then avg(latency_us order by latency_us) when 'median' then median(latency_us)
             when 'min' then min(latency_us) else arg_min(latency_us, row_id) end as latency

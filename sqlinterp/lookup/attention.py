@@ -165,7 +165,8 @@ def _batch(plan: Plan) -> int | None:
 def _path(search: str, tells_batch: bool) -> Path:
     """Return the path with the steps that find the regimes of one search."""
     path = PATHS["attention_special"]
-    fields = path.regime_fields if tells_batch and search != _SEARCHES[-1] else ()
+    # Near lengths, and the batch of a target that does not tell it, are found among the points.
+    reads_points = search == "attention_near_seq" or not tells_batch
     steps: tuple[str, ...] = ("matches=lookup.attention_regime",)
     if not tells_batch:
         steps = (
@@ -173,6 +174,7 @@ def _path(search: str, tells_batch: bool) -> Path:
             "matches=lookup.attention_constant_batch",
         )
     steps = (*steps, f"regimes=lookup.{search}")
+    fields = () if reads_points else path.regime_fields
     return replace(path, regime_steps=steps, regime_fields=fields)
 
 

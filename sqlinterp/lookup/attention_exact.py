@@ -115,18 +115,14 @@ class AttentionSearch:
                     keys.append((number, {"position": candidate.position, "distance": distance}))
         if not targets:
             return
-        steps: tuple[str, ...] = _BARE_STEPS
-        texts = {}
-        if any(len(values) > 1 for values in told):
-            steps, texts = _FULL_STEPS, {"told": json.dumps(told)}
-        for row in sorted(self._groups(targets, steps, texts), key=itemgetter("item_id")):
+        is_told = any(len(values) > 1 for values in told)
+        texts = {"told": json.dumps(told)} if is_told else {}
+        for row in sorted(self._groups(targets, texts), key=itemgetter("item_id")):
             number, key = keys[row["item_id"]]
             yield number, {**row, **key}
 
-    def _groups(
-        self, targets: list[Row], steps: tuple[str, ...], told: Mapping[str, str]
-    ) -> list[Row]:
-        """Return the groups that the last of the steps makes of the measurements near targets.
+    def _groups(self, targets: list[Row], told: Mapping[str, str]) -> list[Row]:
+        """Return the groups of measurements near targets that they, and what is told, agree with.
 
         For a few targets these are read first: the statement that judges them reads no table then,
         and so is planned once.
@@ -145,7 +141,7 @@ class AttentionSearch:
             **told,
         }
         statements = self._statements
-        read = _FULL_SLOTS if told else _BARE_SLOTS
+        read, steps = (_FULL_SLOTS, _FULL_STEPS) if told else (_BARE_SLOTS, _BARE_STEPS)
         if not statements.is_short(texts["targets"]):
             return statements.run(_WANTED, *read, *steps, _NEAREST, **near, **texts)
         slots = [

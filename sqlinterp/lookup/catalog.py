@@ -12,6 +12,7 @@ import duckdb
 from sqlinterp.database import rows
 from sqlinterp.lookup.error_bars import Quantiles, read_quantiles
 from sqlinterp.lookup.levels import StoredLevels
+from sqlinterp.lookup.statements import Statements
 from sqlinterp.memo import Memo
 from sqlinterp.policy import Policy
 
@@ -89,8 +90,11 @@ class Catalog:
         )[0]
         self.version_id: int = version["version_id"]
         own = {"id": self.version_id}
-        self._files = _files(cursor, own["id"])
-        self._shared_files = _files(cursor, version["communication_version_id"])
+        files = _every_file(cursor, self.version_id)
+        shared = _every_file(cursor, version["communication_version_id"])
+        self._files = {file.kernel_type: file for file in files}
+        self._shared_files = {file.kernel_type: file for file in shared}
+        self._kernels = {file.file_id: file for file in (*files, *shared)}
         self._traits = _traits(cursor)
         self._aliases = dict(cursor.execute("select alias, dtype from dtype_alias").fetchall())
         self.operators = {
@@ -98,11 +102,6 @@ class Catalog:
             for row in rows(cursor.execute("select * from op_mapping where version_id = $id", own))
         }
         self._policies = _policies(cursor, self.version_id)
-        self._kernels = {
-            file.file_id: file
-            for file in _every_file(cursor, own["id"])
-            + _every_file(cursor, version["communication_version_id"])
-        }
         self.dropped_rows = _dropped_rows(cursor)
         self.stored_cuts = _stored_cuts(self.operators.values(), self._files)
         self._cut_regimes = _cut_regimes(cursor, self.version_id)
@@ -115,6 +114,14 @@ class Catalog:
         self.kept_candidates: Memo[Any] = Memo(_KEPT_CANDIDATES)
         # What queries of the file said, by their name and parameters.
         self.kept_rows: Memo[list[dict[str, Any]]] = Memo(_KEPT_ROWS)
+
+    def kept(self, statements: Statements, *steps: str, **parameters: Any) -> list[dict[str, Any]]:
+        """Return the rows of a query that only the file decides, which is run once."""
+        key = (steps, repr(parameters))
+        found = self.kept_rows.get(key)
+        if found is None:
+            found = self.kept_rows.put(key, statements.run(*steps, **parameters))
+        return found
 
     def file(self, kernel: str) -> KernelFile:
         """Return the CSV of a kernel; collectives are looked for in the shared folder first."""
@@ -159,10 +166,6 @@ class Catalog:
         """Return the policy fields of one scope and subject."""
         fields: dict[str, Any] = self._policies.get((scope, subject), {})
         return fields
-
-
-def _files(cursor: duckdb.DuckDBPyConnection, version_id: int | None) -> dict[str, KernelFile]:
-    return {file.kernel_type: file for file in _every_file(cursor, version_id)}
 
 
 def _every_file(cursor: duckdb.DuckDBPyConnection, version_id: int | None) -> list[KernelFile]:

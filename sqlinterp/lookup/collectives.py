@@ -140,22 +140,15 @@ class CommunicationSearch:
                 _ROWS, _SIZES, _FITS, _BRACKETS,
                 requests=requests, aggregation=self._aggregation, **_named(groups),
             )  # fmt: skip
-        aggregation = {"aggregation": self._aggregation}
-        sizes = [row for group in groups for row in self._kept(group, _SIZES, aggregation)]
-        fits = [row for group in groups for row in self._kept(group, _FITS, {})]
+        sizes, fits = [], []
+        for group in groups:
+            kept, named = self._catalog.kept, _named([group])
+            sizes += kept(self._statements, _ROWS, _SIZES, aggregation=self._aggregation, **named)
+            fits += kept(self._statements, _ROWS, _FITS, **named)
         return self._statements.evaluate(
             "sizes=lookup.communication_given_size", "fits=lookup.communication_given_fit",
             _BRACKETS, requests=requests, sizes=json.dumps(sizes), fits=json.dumps(fits),
         )  # fmt: skip
-
-    def _kept(self, group: tuple[int, int], step: str, parameters: Mapping[str, str]) -> list[Row]:
-        """Return what a step makes of the measurements of one group."""
-        kept, key = self._catalog.kept_rows, (step, *parameters.values(), *group)
-        found = kept.get(key)
-        if found is None:
-            rows = self._statements.run(_ROWS, step, **_named([group]), **parameters)
-            found = kept.put(key, rows)
-        return found
 
     def _raw_files(self, requests: Iterable[CommunicationRequest]) -> dict[int, list[str]]:
         """Return the columns that the files of the requests lack, by file, if they lack any."""

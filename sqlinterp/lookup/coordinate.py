@@ -267,12 +267,8 @@ class LeafHandler:
 
 def dropped_rows(services: Services, path: str, file_ids: Iterable[int]) -> list[Row]:
     """Return the rows of files that a path cannot place, by file and reason, most rows first."""
-    query, files, kept = "lookup.dropped_row", sorted(file_ids), services.catalog.kept_rows
-    found = kept.get((query, path, *files))
-    if found is None:
-        rows = services.statements.run(query, path=path, file_ids=files)
-        found = kept.put((query, path, *files), rows)
-    return found
+    asked = {"path": path, "file_ids": sorted(file_ids)}
+    return services.catalog.kept(services.statements, "lookup.dropped_row", **asked)
 
 
 def _is_unplaced(dropped: list[Row]) -> bool:

@@ -162,8 +162,9 @@ class InterpolationSearch:
         if unknown:
             for key, regimes in zip(unknown, self._regimes_of(path, unknown), strict=True):
                 known[key] = kept.put(key, regimes)
+        own = _own_fields(path)
         return [
-            {**{name: row[name] for name in _own_fields(path)}, **regime}
+            {**{name: row[name] for name in own}, **regime}
             for key, row in zip(keys, placed, strict=True)
             for regime in known[key]
         ]
@@ -177,8 +178,8 @@ class InterpolationSearch:
             return [regimes or [{"regime_key": asked["regime_key"], "regime_id": None}]]
         targets = [{**row, "item_id": number} for number, row in enumerate(placed.values())]
         found: dict[int, list[Row]] = {number: [] for number in range(len(targets))}
+        own = _own_fields(path)
         for row in self._matched(path, targets):
-            own = _own_fields(path)
             found[row["item_id"]].append({name: row[name] for name in row if name not in own})
         return found.values()
 

@@ -10,13 +10,13 @@ from typing import Any
 
 import pytest
 from benchmark.test_ratios import beside_trivial
-from databases_for_tests import call, cursor_of, tensor, write_version
+from databases_for_tests import cursor_of, write_version
 from lookup.attention_support import attention_call, ingested, shaped
+from lookup.communication_support import ALL_REDUCE, ENTRY, HEADER, collective, row
 
 import sqlinterp
 
 pytestmark = pytest.mark.benchmark
-REDUCE = "tensor_cast.all_reduce.default"
 
 
 def show(title: str, path: Path, calls: Sequence[dict[str, Any]]) -> dict[str | None, float]:
@@ -45,16 +45,8 @@ def test_cold_attention_lookups_cost_few_trivial_statements(tmp_path: Path) -> N
         shaped(seq / 100 + batch, seq, (tokens, heads, 128), runtime_batch_size=batch)
         for seq in range(256, 256 * 76, 256)
         for batch in (1, 2, 4, 8, 16)
-        for tokens, heads in (
-            (16, 8),
-            (16, 16),
-            (64, 8),
-            (64, 16),
-            (96, 8),
-            (96, 16),
-            (256, 8),
-            (256, 16),
-        )
+        for tokens in (16, 64, 96, 256)
+        for heads in (8, 16)
     ]
     calls = [
         attention_call(query=(16, 8, 128), lengths=[seq] * 16)
@@ -67,17 +59,15 @@ def test_cold_attention_lookups_cost_few_trivial_statements(tmp_path: Path) -> N
 
 
 def test_cold_collectives_cost_few_trivial_statements(tmp_path: Path) -> None:
-    header = "message_bytes,num_devices,dtype,topology_tier,Duration(us),bandwidth_gbps"
     rows = [
-        f"{2**power},{devices},B,0,{10 + 2**power / 1e5},1"
+        row(2**power, 10 + 2**power / 1e5, devices=devices)
         for power in range(10, 33)
         for devices in (2, 4, 8, 16, 32, 64, 128, 256)
     ]
-    entry = {"category": "communication", "kernel_type": "hcom_allReduce_"}
-    write_version(tmp_path / "v", {"hcom_allReduce_.csv": [header, *rows]}, {REDUCE: entry})
+    write_version(tmp_path / "v", {"hcom_allReduce_.csv": [HEADER, *rows]}, {ALL_REDUCE: ENTRY})
     sqlinterp.ingest([tmp_path / "v"], tmp_path / "p.duckdb")
     calls = [
-        call(REDUCE, tensor(size, dtype="int8"), 0, {"ints": list(range(devices))})
+        collective(size, range(devices))
         for power in range(11, 31)
         for devices in (2, 4, 8, 16, 32)
         for size in (2**power, 2**power + 77)

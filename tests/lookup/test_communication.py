@@ -10,6 +10,14 @@ from typing import Any
 import numpy as np
 import pytest
 from databases_for_tests import call, rows_of, tensor, write_version
+from lookup.communication_support import (
+    ALL_REDUCE,
+    ENTRY,
+    HEADER,
+    collective,
+    row,
+    write_collectives,
+)
 
 import sqlinterp
 from sqlinterp.database import connect_writer
@@ -19,23 +27,12 @@ from sqlinterp.lookup.invocation import read_invocation
 from sqlinterp.model import Answer
 from sqlinterp.session import ProfilingDatabase
 
-HEADER = "message_bytes,num_devices,dtype,topology_tier,Duration(us),bandwidth_gbps"
-ALL_REDUCE, REDUCE_SCATTER = "tensor_cast.all_reduce.default", "tensor_cast.reduce_scatter.default"
-ENTRY = {"category": "communication", "kernel_type": "hcom_allReduce_"}
+REDUCE_SCATTER = "tensor_cast.reduce_scatter.default"
 GRID = ((48, 8, 2), (0, 1, 2))
 POINTER = ["version https://git-lfs.github.com/spec/v1", "oid sha256:ab", "size 12"]
 
 
-def row(size: int, latency: object, tier: object = 0, devices: int = 2, dtype: str = "B") -> str:
-    return f"{size},{devices},{dtype},{tier},{latency},1"
-
-
 WORKED = [row(1000, 10), row(2000, 30), row(4000, 31)]  # the worked example of the fit
-
-
-def collective(size: int, group: Iterable[int] = (0, 1), op: str = ALL_REDUCE) -> dict[str, Any]:
-    """An invocation whose message has ``size`` bytes."""
-    return call(op, tensor(size, dtype="int8"), 0, {"ints": list(group)})
 
 
 def opened(
@@ -312,10 +309,8 @@ def test_alternate_kernels_do_not_count(tmp_path: Path) -> None:
 
 def test_the_shared_folder_comes_first_and_shadows_even_when_unusable(tmp_path: Path) -> None:
     shared, names = tmp_path / "DEV" / "hccl" / "v1", ("hcom_allReduce_", "hcom_b_", "hcom_c_")
-    shared.mkdir(parents=True)
     own = {f"{name}.csv": [HEADER, row(1000, 10)] for name in names}
-    for name, lines in (("hcom_allReduce_", [HEADER, row(1000, 77)]), ("hcom_b_", POINTER)):
-        (shared / f"{name}.csv").write_text("\n".join(lines) + "\n", encoding="utf-8")
+    write_collectives(shared, hcom_allReduce_=[HEADER, row(1000, 77)], hcom_b_=POINTER)
     operators = {f"x.{name}.default": {**ENTRY, "kernel_type": name} for name in names}
     folder = tmp_path / "DEV" / "vllm" / "v1"
     write_version(folder, own, operators, {"communication_data_ref": "../../hccl/v1/"})
@@ -336,8 +331,7 @@ def test_every_device_has_the_collectives_that_lie_in_its_folder(
         entry = {"x.sum.default": {**ENTRY, "kernel_type": "hcom_x_"}}
         folder = tmp_path / device / "vllm" / "v1"
         versions.append(write_version(folder, {}, entry, {"communication_data_ref": at}))
-        write_version((folder / at).resolve(), {"hcom_x_.csv": [HEADER, row(1000, latency)]}, {})
-        ((folder / at).resolve() / "op_mapping.yaml").unlink()
+        write_collectives((folder / at).resolve(), hcom_x_=[HEADER, row(1000, latency)])
     runs = {"versions": [versions], "one after the other": [[one] for one in versions]}
     for run in runs.get(way, [[tmp_path / "DEV1", tmp_path / "DEV2"]]):
         sqlinterp.ingest(run, tmp_path / "p.duckdb")
@@ -350,8 +344,7 @@ def test_a_folder_of_collectives_that_gets_another_key_keeps_its_rows(tmp_path: 
     entry = {"x.sum.default": {**ENTRY, "kernel_type": "hcom_x_"}}
     folder, database = tmp_path / "DEV" / "vllm" / "v1", tmp_path / "p.duckdb"
     write_version(folder, {}, entry, {"communication_data_ref": "../hccl/v1"})
-    write_version(tmp_path / "DEV/vllm/hccl/v1", {"hcom_x_.csv": [HEADER, row(1000, 10)]}, {})
-    (tmp_path / "DEV/vllm/hccl/v1/op_mapping.yaml").unlink()
+    write_collectives(tmp_path / "DEV/vllm/hccl/v1", hcom_x_=[HEADER, row(1000, 10)])
     sqlinterp.ingest([folder], database)
     expected = rows_of(database, "select version_key, version_id from profile_version order by 1")
     connection = connect_writer(database)
@@ -368,8 +361,7 @@ def test_a_folder_of_collectives_that_gets_another_key_keeps_its_rows(tmp_path: 
 
 def test_folders_of_collectives_that_share_a_key_are_refused(tmp_path: Path) -> None:
     for folder in ("a/vllm/hccl/v1", "b/vllm/hccl/v1"):
-        write_version(tmp_path / folder, {"hcom_x_.csv": [HEADER, row(1000, 1)]}, {})
-        (tmp_path / folder / "op_mapping.yaml").unlink()
+        write_collectives(tmp_path / folder, hcom_x_=[HEADER, row(1000, 1)])
     with pytest.raises(SourceError, match="two folders have the version key 'vllm/hccl/v1'"):
         sqlinterp.ingest([tmp_path], tmp_path / "p.duckdb")
 

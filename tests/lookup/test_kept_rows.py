@@ -8,14 +8,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from databases_for_tests import call, tensor, write_version
+from databases_for_tests import write_version
 from lookup.attention_support import attention_call, ingested, shaped
+from lookup.communication_support import ALL_REDUCE, ENTRY, HEADER, collective, row
 
 import sqlinterp
 from sqlinterp.model import Answer
 from sqlinterp.session import ProfilingDatabase
-
-REDUCE = "tensor_cast.all_reduce.default"
 
 
 def steps_of(database: ProfilingDatabase, op: Mapping[str, Any]) -> tuple[Answer, list[str]]:
@@ -81,21 +80,19 @@ def test_what_is_kept_answers_as_what_is_read_again(attention: Path) -> None:
 def collectives(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Groups of two and four devices on two tiers; one of them measured a single size."""
     folder = tmp_path_factory.mktemp("collectives")
-    header = "message_bytes,num_devices,dtype,topology_tier,Duration(us),bandwidth_gbps"
     rows = [
-        f"{size},{devices},B,{tier},{10 + size / 333 + devices / 7 + tier},1"
+        row(size, 10 + size / 333 + devices / 7 + tier, tier, devices)
         for devices, tier in ((2, 0), (2, 1), (4, 1))
         for size in (1000, 2000, 2000, 4000)
     ]
-    entry = {"category": "communication", "kernel_type": "hcom_allReduce_"}
-    files = {"hcom_allReduce_.csv": [header, *rows, "1000,8,B,0,9.5,1"]}
-    write_version(folder / "v", files, {REDUCE: entry})
+    files = {"hcom_allReduce_.csv": [HEADER, *rows, row(1000, 9.5, devices=8)]}
+    write_version(folder / "v", files, {ALL_REDUCE: ENTRY})
     sqlinterp.ingest([folder / "v"], folder / "p.duckdb")
     return folder / "p.duckdb"
 
 
 def reduce_call(size: int, devices: int) -> dict[str, Any]:
-    return call(REDUCE, tensor(size, dtype="int8"), 0, {"ints": list(range(devices))})
+    return collective(size, range(devices))
 
 
 def test_a_group_of_devices_is_read_once(collectives: Path) -> None:
