@@ -88,7 +88,11 @@ def triangulation(points: Floats) -> Any:
 @lru_cache(maxsize=1024)
 def _kept_triangulation(shape: tuple[int, ...], coordinates: bytes) -> Any:
     points = np.frombuffer(coordinates, dtype=np.float64).reshape(shape).copy()
-    return scipy_module("spatial").Delaunay(points)
+    cells = scipy_module("spatial").Delaunay(points)
+    # scipy works out the transforms on first use. Two threads that are first together each store
+    # theirs, and the one stored later frees what the other, without the GIL, is reading.
+    _ = cells.transform
+    return cells
 
 
 def affine_rank(points: Floats) -> int:
