@@ -13,6 +13,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import combinations
+from threading import Lock
 from typing import Any
 
 import numpy as np
@@ -26,6 +27,7 @@ FLATNESS = 1e-12
 WEIGHT_TOLERANCE = 1e-12
 _ROUNDING = 1e-15
 _MAX_SLACK = 1e-6
+_BLAS_LIMIT = Lock()
 
 
 @dataclass(frozen=True, eq=False)
@@ -59,13 +61,16 @@ def scipy_module(name: str) -> Any:
 
 @contextmanager
 def single_blas_thread() -> Iterator[None]:
-    """Hold BLAS to one thread, where threads only cost; does nothing without threadpoolctl."""
+    """Hold BLAS to one thread, where threads only cost; does nothing without threadpoolctl.
+
+    The limit is one of the process, so one thread at a time sets and restores it.
+    """
     scipy_module("interpolate")
     controller = _blas_controller()
     if controller is None:
         yield
         return
-    with controller.limit(limits=1, user_api="blas"):
+    with _BLAS_LIMIT, controller.limit(limits=1, user_api="blas"):
         yield
 
 

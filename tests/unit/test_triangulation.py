@@ -8,9 +8,15 @@ import numpy as np
 import pytest
 from scipy.interpolate import griddata
 from scipy.spatial import QhullError
+from threadpoolctl import threadpool_info, threadpool_limits
 
 from sqlinterp.interpolation import cell_weights, griddata_linear
-from sqlinterp.simplices import program_bounds, rectangle_bounds, triangulation
+from sqlinterp.simplices import (
+    program_bounds,
+    rectangle_bounds,
+    single_blas_thread,
+    triangulation,
+)
 
 CELL = np.array([[1024.0, 1536], [1024, 2048], [2048, 1536], [2048, 2048]])
 LATENCIES = np.array([11.0, 14.0, 19.0, 30.0])
@@ -69,6 +75,33 @@ def test_threads_that_share_a_triangulation_get_what_griddata_gives(seed: int) -
         together = list(threads.map(answer, targets))
     expected = [griddata(points, latencies, target[None, :]).item() for target in targets]
     assert np.array_equal(together, expected, equal_nan=True)
+
+
+def test_threads_give_blas_its_own_threads_back() -> None:
+    """The limit is one of the process: who saw another's limit restored that one."""
+
+    def limited(_: int) -> set[int]:
+        inside = set()
+        for _ in range(50):
+            with single_blas_thread():
+                inside |= set(_blas_threads())
+        return inside
+
+    triangulation(CELL)  # loads the BLAS of scipy
+    with ThreadPoolExecutor(1) as ended:  # a thread that set a limit and lives may own it
+        two = ended.submit(threadpool_limits, limits=2, user_api="blas").result()
+    before = _blas_threads()
+    with ThreadPoolExecutor(8) as threads:
+        inside = list(threads.map(limited, range(8)))
+    after = _blas_threads()
+    two.restore_original_limits()
+    assert inside == [{1}] * 8
+    assert after == before
+    assert set(before) == {2}
+
+
+def _blas_threads() -> list[int]:
+    return [one["num_threads"] for one in threadpool_info() if one["user_api"] == "blas"]
 
 
 def test_other_latencies_on_the_same_points_have_their_own_answer() -> None:
