@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import hashlib
 import random
+import shutil
+import tempfile
 from collections.abc import Iterable, Mapping, Sequence
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -36,6 +40,35 @@ def write_version(
     document = {"operator_mappings": entries, **(extra or {})}
     (folder / "op_mapping.yaml").write_text(yaml.safe_dump(document), encoding="utf-8")
     return folder
+
+
+def kept_database(folder: Path) -> Path:
+    """Return a new database file beside the folder, with what is in it, for tests that only ask.
+
+    Folders of equal files are ingested once in a process: a third of these tests ask files that
+    another test has written before. The path of the first folder is in all of the databases.
+    """
+    kept = Path(_kept_databases().name, f"{_digest(folder)}.duckdb")
+    if not kept.exists():
+        sqlinterp.ingest([folder], kept)
+    database = folder.parent / "p.duckdb"
+    copy = shutil.copyfile(kept, folder.parent / "p.copy")
+    return copy.replace(database)  # whoever has the file before it open keeps that
+
+
+@cache
+def _kept_databases() -> tempfile.TemporaryDirectory[str]:
+    return tempfile.TemporaryDirectory(prefix="sqlinterp-tests-")
+
+
+def _digest(folder: Path) -> str:
+    digest = hashlib.sha256()
+    for path in sorted(folder.rglob("*")):
+        if path.is_file():
+            content = path.read_bytes()
+            digest.update(f"{path.relative_to(folder)}\0{len(content)}\0".encode())
+            digest.update(content)
+    return digest.hexdigest()
 
 
 def tensor(*shape: int, dtype: str = "bfloat16") -> dict[str, Any]:

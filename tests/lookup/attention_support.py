@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from databases_for_tests import call, tensor, write_version
+from databases_for_tests import call, kept_database, tensor, write_version
 
 import sqlinterp
 from sqlinterp.model import Answer
@@ -100,8 +100,7 @@ def ingested(
     tables = {f"{name}.csv": file_of(own) for name, own in {KERNEL: rows, **files}.items() if own}
     mapped = {"kernel_type": KERNEL, "query_mode": "attention_special", **(entry or {})}
     write_version(folder / "v", tables, {ATTENTION: mapped}, extra)
-    sqlinterp.ingest([folder / "v"], folder / "p.duckdb")
-    return folder / "p.duckdb"
+    return kept_database(folder / "v")
 
 
 def exact(folder: Path, rows: Sequence[Mapping[str, Any]], op: Any, **given: Any) -> Answer:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
-from databases_for_tests import MATMUL_HEADER, matmul_call, write_version
+from databases_for_tests import MATMUL_HEADER, kept_database, matmul_call, write_version
 
 import sqlinterp
 from sqlinterp.model import Answer
@@ -35,8 +35,7 @@ def write(folder: Path, points: Points, others: Points = (), **extra: Any) -> Pa
     if others:
         files["MatMulV3.csv"] = [MATMUL_HEADER, *(line(*point) for point in others)]
     write_version(folder / "d" / "b" / "v", files, OPERATORS, extra or None)
-    sqlinterp.ingest([folder / "d"], folder / "p.duckdb")
-    return folder / "p.duckdb"
+    return kept_database(folder / "d")
 
 
 def opened(

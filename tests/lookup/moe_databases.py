@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-from databases_for_tests import MATMUL_HEADER, call, tensor, write_version
+from databases_for_tests import MATMUL_HEADER, call, kept_database, tensor, write_version
 
 import sqlinterp
 from sqlinterp.model import Answer
@@ -68,8 +68,7 @@ def database(
     """Ingest the rows under every fused operator and open them, at EP 16 unless said otherwise."""
     operators = dict.fromkeys(OPERATORS.values(), entry or ENTRY)
     write_version(folder / "v", {"DispatchFFNCombine.csv": [header, *rows]}, operators)
-    sqlinterp.ingest([folder / "v"], folder / "p.duckdb")
-    return sqlinterp.open(folder / "p.duckdb", **{"ep_size": 16, **context})
+    return sqlinterp.open(kept_database(folder / "v"), **{"ep_size": 16, **context})
 
 
 def ask(folder: Path, rows: Iterable[str], op: dict[str, Any], **context: Any) -> Answer:

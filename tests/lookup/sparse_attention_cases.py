@@ -8,7 +8,7 @@ from itertools import accumulate
 from pathlib import Path
 from typing import Any
 
-from databases_for_tests import tensor, write_version
+from databases_for_tests import kept_database, tensor, write_version
 
 import sqlinterp
 from sqlinterp.model import Answer
@@ -94,8 +94,7 @@ class Kernel:
     ) -> Iterator[ProfilingDatabase]:
         files = {f"{self.name}.csv": [header or self.header(), *rows]}
         write_version(folder / "v", files, {self.op: {**self.entry, **(entry or {})}}, extra)
-        sqlinterp.ingest([folder / "v"], folder / "p.duckdb")
-        with sqlinterp.open(folder / "p.duckdb", **context) as database:
+        with sqlinterp.open(kept_database(folder / "v"), **context) as database:
             yield database
 
     def ask(self, folder: Path, rows: Iterable[str], op: dict[str, Any], **given: Any) -> Answer:

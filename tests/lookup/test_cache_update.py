@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from databases_for_tests import MATMUL_HEADER, call, tensor, write_version
+from databases_for_tests import MATMUL_HEADER, call, kept_database, tensor, write_version
 
 import sqlinterp
 from sqlinterp.model import Answer
@@ -62,8 +62,7 @@ def opened(
     if alternate is not None:
         files["ScatterNdUpdateAiCore.csv"] = [header, *alternate]
     write_version(folder / "v", files, {OP: ENTRY}, extra)
-    sqlinterp.ingest([folder / "v"], folder / "p.duckdb")
-    return sqlinterp.open(folder / "p.duckdb", **context)
+    return sqlinterp.open(kept_database(folder / "v"), **context)
 
 
 def ask(

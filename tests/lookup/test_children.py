@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from databases_for_tests import MATMUL_HEADER, call, tensor, write_version
+from databases_for_tests import MATMUL_HEADER, call, kept_database, tensor, write_version
 
 import sqlinterp
 from sqlinterp import queries
@@ -56,8 +56,7 @@ def build(
         for name, lines in files.items()
     }
     write_version(folder / "v", tables, operators, extra)
-    sqlinterp.ingest([folder / "v"], folder / "p.duckdb")
-    return folder / "p.duckdb"
+    return kept_database(folder / "v")
 
 
 def ask(

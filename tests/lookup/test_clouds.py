@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 import numpy as np
 import pytest
-from databases_for_tests import MATMUL_HEADER, cursor_of, matmul_call, write_version
+from databases_for_tests import MATMUL_HEADER, cursor_of, kept_database, matmul_call, write_version
 
 import sqlinterp
 from sqlinterp.certified_cell import NearestQuestion, SupportQuestion
@@ -32,8 +32,7 @@ def database(tmp_path_factory: pytest.TempPathFactory) -> Iterator[sqlinterp.Pro
             f'"{m},{k};{k},{n}",DT_BF16;DT_BF16,ND;ND,"{m},{n}",DT_BF16,ND,{latency},{other}'
         )
     write_version(folder / "v", {"MatMulV2.csv": lines}, {"aten.mm.default": "MatMulV2"})
-    sqlinterp.ingest([folder / "v"], folder / "p.duckdb")
-    with sqlinterp.open(folder / "p.duckdb") as opened:
+    with sqlinterp.open(kept_database(folder / "v")) as opened:
         yield opened
 
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from databases_for_tests import call, rows_of, tensor, write_version
+from databases_for_tests import call, kept_database, rows_of, tensor, write_version
 from lookup.communication_support import (
     ALL_REDUCE,
     ENTRY,
@@ -46,8 +46,7 @@ def opened(
     lines = list(lines)
     table = [HEADER, *lines] if lines and lines[0][:1].isdigit() else lines
     write_version(folder / "v", {"hcom_allReduce_.csv": table}, {ALL_REDUCE: entry}, extra)
-    sqlinterp.ingest([folder / "v"], folder / "p.duckdb")
-    return sqlinterp.open(folder / "p.duckdb", **context)
+    return sqlinterp.open(kept_database(folder / "v"), **context)
 
 
 def ask(folder: Path, lines: Iterable[str], op: dict[str, Any], **options: Any) -> Answer:

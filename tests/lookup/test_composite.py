@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from databases_for_tests import MATMUL_HEADER, call, tensor, write_version
+from databases_for_tests import MATMUL_HEADER, call, kept_database, tensor, write_version
 
 import sqlinterp
 from sqlinterp.model import Answer
@@ -55,8 +55,7 @@ def ask(
         for name, lines in files.items()
     }
     write_version(folder / "v", tables, {op["op"]: entry}, extra)
-    sqlinterp.ingest([folder / "v"], folder / "p.duckdb")
-    with sqlinterp.open(folder / "p.duckdb", **context) as database:
+    with sqlinterp.open(kept_database(folder / "v"), **context) as database:
         return database.lookup(op)
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from databases_for_tests import MATMUL_HEADER, call, tensor, write_version
+from databases_for_tests import MATMUL_HEADER, call, kept_database, tensor, write_version
 
 import sqlinterp
 from sqlinterp.model import Answer
@@ -64,8 +64,7 @@ def ask(
     operators = {**OPERATORS, op["op"]: given.pop("entry", OPERATORS[op["op"]])}
     extra = given.pop("extra", None)
     write_version(folder / "v", {f"{kernel}.csv": [header, *rows]}, operators, extra)
-    sqlinterp.ingest([folder / "v"], folder / "p.duckdb")
-    with sqlinterp.open(folder / "p.duckdb", **given) as database:
+    with sqlinterp.open(kept_database(folder / "v"), **given) as database:
         answer = database.lookup(op)
         assert database.lookup_many([op, op]) == [answer, answer]
     return answer

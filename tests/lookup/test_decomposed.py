@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from databases_for_tests import MATMUL_HEADER, call, tensor, write_version
+from databases_for_tests import MATMUL_HEADER, call, kept_database, tensor, write_version
 
 import sqlinterp
 from sqlinterp.model import Answer
@@ -40,8 +40,7 @@ def ask(
     write_version(
         folder / "v", {f"{name}.csv": lines for name, lines in files.items()}, {op: entry}
     )
-    sqlinterp.ingest([folder / "v"], folder / "p.duckdb")
-    with sqlinterp.open(folder / "p.duckdb", **context) as database:
+    with sqlinterp.open(kept_database(folder / "v"), **context) as database:
         return database.lookup({**call(op), "children": list(children)})
 
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from databases_for_tests import MATMUL_HEADER, call, tensor, write_version
+from databases_for_tests import MATMUL_HEADER, call, kept_database, tensor, write_version
 from scipy.interpolate import griddata
 
 import sqlinterp
@@ -51,8 +51,7 @@ def database_of(
     named = files if isinstance(files, Mapping) else {"Add.csv": files}
     tables = {name: [header, *lines] for name, lines in named.items()}
     write_version(folder / "v", tables, {ADD: dict(entry)}, extra)
-    sqlinterp.ingest([folder / "v"], folder / "p.duckdb")
-    return folder / "p.duckdb"
+    return kept_database(folder / "v")
 
 
 def ask(database: Path, op: Mapping[str, Any], **context: Any) -> Answer:

@@ -6,7 +6,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from databases_for_tests import MATMUL_HEADER, call, matmul_call, tensor, write_version
+from databases_for_tests import (
+    MATMUL_HEADER,
+    call,
+    kept_database,
+    matmul_call,
+    tensor,
+    write_version,
+)
 
 import sqlinterp
 from sqlinterp.model import Answer
@@ -31,9 +38,8 @@ def ask(
     """Ingest the rows and answer one invocation, exactly only unless the context says otherwise."""
     tables = {name: [MATMUL_HEADER, *lines] for name, lines in files.items()}
     write_version(folder / "v", tables, {op["op"]: entry}, extra)
-    sqlinterp.ingest([folder / "v"], folder / "p.duckdb")
     context.setdefault("disable_interpolation", True)
-    with sqlinterp.open(folder / "p.duckdb", **context) as database:
+    with sqlinterp.open(kept_database(folder / "v"), **context) as database:
         return database.lookup(op)
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from databases_for_tests import write_version
+from databases_for_tests import kept_database, write_version
 from lookup.attention_support import attention_call, ingested, shaped
 from lookup.communication_support import ALL_REDUCE, ENTRY, HEADER, collective, row
 
@@ -87,8 +87,7 @@ def collectives(tmp_path_factory: pytest.TempPathFactory) -> Path:
     ]
     files = {"hcom_allReduce_.csv": [HEADER, *rows, row(1000, 9.5, devices=8)]}
     write_version(folder / "v", files, {ALL_REDUCE: ENTRY})
-    sqlinterp.ingest([folder / "v"], folder / "p.duckdb")
-    return folder / "p.duckdb"
+    return kept_database(folder / "v")
 
 
 def reduce_call(size: int, devices: int) -> dict[str, Any]:

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from databases_for_tests import MATMUL_HEADER, call, tensor, write_version
+from databases_for_tests import MATMUL_HEADER, call, kept_database, tensor, write_version
 
 import sqlinterp
 from sqlinterp.model import Answer
@@ -52,8 +52,7 @@ def ask(
     tables = {f"{kernel}.csv": [MATMUL_HEADER, *rows] for kernel, rows in files.items()}
     extra = {"interpolation_policy": {"kernel_overrides": dict(policies or {})}}
     write_version(folder / "v", tables, {op["op"]: entry}, extra)
-    sqlinterp.ingest([folder / "v"], folder / "p.duckdb")
-    with sqlinterp.open(folder / "p.duckdb", **context) as database:
+    with sqlinterp.open(kept_database(folder / "v"), **context) as database:
         return database.lookup(op)
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from databases_for_tests import MATMUL_HEADER, call, tensor, write_version
+from databases_for_tests import MATMUL_HEADER, call, kept_database, tensor, write_version
 
 import sqlinterp
 from sqlinterp.model import Answer
@@ -58,8 +58,7 @@ def ask(
     """Ingest the rows and answer one invocation."""
     files = {f"{KERNEL}.csv": [MATMUL_HEADER, *rows]}
     write_version(folder / "v", files, {op["op"]: {**ENTRY, **(entry or {})}}, extra)
-    sqlinterp.ingest([folder / "v"], folder / "p.duckdb")
-    with sqlinterp.open(folder / "p.duckdb", **context) as database:
+    with sqlinterp.open(kept_database(folder / "v"), **context) as database:
         answer = database.lookup(op)
         assert database.lookup_many([op, op]) == [answer, answer]
     return answer

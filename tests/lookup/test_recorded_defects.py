@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from databases_for_tests import call, matmul_call, tensor, write_version
+from databases_for_tests import call, kept_database, matmul_call, tensor, write_version
 
 import sqlinterp
 from sqlinterp.errors import UsageError
@@ -61,9 +61,8 @@ def ask(
 ) -> list[Answer]:
     """Ingest a version and answer the invocations, exactly only unless the context says so."""
     write_version(folder / "d" / "b" / "v", files, operators, extra)
-    sqlinterp.ingest([folder / "d"], folder / "p.duckdb")
     context.setdefault("disable_interpolation", True)
-    with sqlinterp.open(folder / "p.duckdb", "v", **context) as database:
+    with sqlinterp.open(kept_database(folder / "d"), "v", **context) as database:
         return database.lookup_many(ops)
 
 
