@@ -23,6 +23,8 @@ _BASE_COLUMNS = (
 )  # fmt: skip
 _LATENCIES = ("average_us", "profiling_average_us", "duration_us")
 _DEFAULT_LONGEST_LINE = 2_000_000
+# Binding the view of all parts costs more than copying so few rows out of it.
+_FEW_ROWS = 20_000
 _NORMALISE = (
     "ingest.operand_row",
     "ingest.cell_problem",
@@ -34,6 +36,13 @@ _NORMALISE = (
     "ingest.insert_counters",
     "ingest.count_rows",
 )
+# Planning a step takes longer than to see that there is nothing to do in it.
+_ONLY_WHERE = {
+    "ingest.insert_rejected": "from cell_problem where is_fatal",
+    "ingest.insert_cell_issues": "from cell_problem where not is_fatal",
+    "ingest.insert_unmeasured": "from operand_row where latency_us is null",
+    "ingest.insert_counters": "from loading_file where has_counters",
+}
 
 
 @dataclass(frozen=True)
@@ -111,12 +120,13 @@ class Staging:
     """The staged rows of a batch of files: one table per header, one more per repaired file.
 
     Reading every header into a table of its own costs half of reading them all into one wide
-    table; the view ``staged_row`` puts them together.
+    table; ``staged_row`` puts them together: a view, for few rows a table.
     """
 
     def __init__(self, connection: duckdb.DuckDBPyConnection, known: KnownColumns) -> None:
         self._connection, self._known = connection, known
         self._parts: list[str] = []
+        self._staged_as: str | None = None
 
     def stage(self, files: list[LoadingFile]) -> None:
         """Read inspected files, those of one header together.
@@ -151,11 +161,25 @@ class Staging:
         if files:
             self._describe(files)
             for name in _NORMALISE:
-                self._connection.execute(queries.load(name).body)
-        self._connection.execute("drop view if exists staged_row; truncate loading_file;")
+                if self._has_work(name):
+                    self._connection.execute(queries.load(name).body)
+        self._drop_staged_row()
+        self._connection.execute("truncate loading_file")
         for part in self._parts:
             self._connection.execute(f"drop table {part}")
         self._parts = []
+
+    def _has_work(self, step: str) -> bool:
+        where = _ONLY_WHERE.get(step)
+        if where is None:
+            return True
+        found = self._connection.execute(f"select 1 {where} limit 1").fetchall()
+        return bool(found)
+
+    def _drop_staged_row(self) -> None:
+        if self._staged_as is not None:
+            self._connection.execute(f"drop {self._staged_as} staged_row")
+        self._staged_as = None
 
     def _run(self, step: str, part: str, parameters: dict[str, Any], **expressions: str) -> None:
         """Run a query whose table and number expressions depend on the header."""
@@ -185,7 +209,7 @@ class Staging:
         return part
 
     def _count(self, files: list[LoadingFile]) -> None:
-        """Put the parts together in one view and note where the rows of each file are."""
+        """Put the parts together and note where the rows of each file are."""
         selects = ["from staged_column"]
         offset = 0
         for part in self._parts:
@@ -196,8 +220,10 @@ class Staging:
             if low is not None:
                 selects.append(f"select rowid - {low} + {offset} as staged_id, * from {part}")
                 offset += high - low + 1
-        view = " union all by name ".join(f"({select})" for select in selects)
-        self._connection.execute(f"create or replace temp view staged_row as {view}")
+        together = " union all by name ".join(f"({select})" for select in selects)
+        self._drop_staged_row()
+        self._staged_as = "table" if offset <= _FEW_ROWS else "view"
+        self._connection.execute(f"create temp {self._staged_as} staged_row as {together}")
         counted = self._connection.execute(queries.load("ingest.count_staged").body).fetchall()
         places = {file_id: (first, count) for file_id, first, count in counted}
         for file in files:
