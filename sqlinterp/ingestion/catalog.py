@@ -27,6 +27,23 @@ class KnownFile:
     policy_sha256: str
 
 
+@dataclass(frozen=True)
+class NotedVersion:
+    """A version directory whose row is written.
+
+    Attributes
+    ----------
+    has_changed : bool
+        Whether it is new or has another mapping.
+    other_folder : str or None
+        Where its files were before, None if they are there still or it is new.
+    """
+
+    version_id: int
+    has_changed: bool
+    other_folder: str | None
+
+
 class Catalog:
     """Writes the bookkeeping tables of one ingest run."""
 
@@ -39,13 +56,14 @@ class Catalog:
         query = f"select coalesce(max({column}), 0) + 1 from {table}"
         return int(self._connection.execute(query).fetchall()[0][0])
 
-    def version(self, folder: VersionFolder, mapping: OpMapping) -> tuple[int, bool]:
-        """Insert or update a version; return its id and whether its mapping changed.
+    def version(self, folder: VersionFolder, mapping: OpMapping) -> NotedVersion:
+        """Insert or update a version.
 
         A folder of collectives that was known by another key keeps its rows.
         """
         found = self._connection.execute(
-            "select version_id, mapping_sha256 from profile_version where version_key = $key"
+            "select version_id, mapping_sha256, folder from profile_version"
+            " where version_key = $key"
             " or (kind = 'communication' and kind = $kind and folder = $folder)"
             " order by version_key = $key desc limit 1",
             {"key": folder.key, "kind": folder.kind, "folder": str(folder.path)},
@@ -60,8 +78,9 @@ class Catalog:
             {"id": version_id, "key": folder.key, "kind": folder.kind, "folder": str(folder.path),
              "sha": mapping.sha256, "metadata": canonical_json(mapping.metadata)},
         )  # fmt: skip
-        changed = not found or found[0][1] != mapping.sha256
-        return int(version_id), changed
+        has_changed = not found or found[0][1] != mapping.sha256
+        is_same = not found or found[0][2] == str(folder.path)
+        return NotedVersion(int(version_id), has_changed, None if is_same else found[0][2])
 
     def link_communication(self, version_id: int, communication_key: str | None) -> None:
         """Point a version at the communication folder that its mapping names."""

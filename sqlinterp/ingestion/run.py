@@ -124,9 +124,16 @@ class _Run:
 
     def _load_version(self, source: Source) -> int:
         folder, mapping = source.folder, source.mapping
-        version_id, changed = self._catalog.version(folder, mapping)
-        self._changed |= changed
+        noted = self._catalog.version(folder, mapping)
+        version_id = noted.version_id
+        self._changed |= noted.has_changed
         self._catalog.mapping(version_id, mapping)
+        if noted.other_folder is not None:
+            message = (
+                f"its files came from '{noted.other_folder}' before, a folder of the same key;"
+                f" they are replaced by those of '{folder.path}'"
+            )
+            self._catalog.issue(version_id, None, "warning", ("other_folder", None, message))
         for name, message in folder.ignored:
             self._catalog.issue(version_id, None, "error", ("not_read", name, message))
         if source.communication is not None:

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import random
+import shutil
 from pathlib import Path
 
 import pytest
 from csv_folders import Folder, content, line, text
 
+import sqlinterp
 from sqlinterp.errors import DatabaseError
 from sqlinterp.ingestion import run
 
@@ -34,6 +36,22 @@ def test_unchanged_files_are_not_read_again(folder: Folder) -> None:
     summary = folder.ingest()
     assert summary.total("files_unchanged") == summary.total("files") == 2
     assert tables(folder) == before
+
+
+def test_a_version_of_the_same_key_from_another_folder_is_told_once(
+    folder: Folder, tmp_path: Path
+) -> None:
+    assert not folder.ingest().messages
+    other = tmp_path / "elsewhere" / "NPU" / "vllm" / "v1"
+    shutil.copytree(folder.path, other)
+    (other / "Good.csv").write_text(text(line("9,9")))
+    summary = sqlinterp.ingest([tmp_path / "elsewhere"], folder.database)
+    [(severity, key, message)] = summary.messages
+    assert (severity, key) == ("warning", "NPU/vllm/v1")
+    assert f"'{folder.path}'" in message
+    assert f"'{other}'" in message
+    assert folder.rows("select input_shapes from measurement") == [([[9, 9]],)]
+    assert not sqlinterp.ingest([tmp_path / "elsewhere"], folder.database).messages
 
 
 def test_a_changed_file_replaces_its_old_rows(folder: Folder) -> None:
