@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Hashable
 from typing import Generic, TypeVar
+
+from sqlinterp.forks import Lock
 
 Value = TypeVar("Value")
 
@@ -26,7 +27,7 @@ class Memo(Generic[Value]):
         self._half = max(1, size // 2)
         self._young: dict[Hashable, Value] = {}
         self._old: dict[Hashable, Value] = {}
-        self._lock = threading.Lock()
+        self._lock = Lock()
 
     def get(self, key: Hashable) -> Value | None:
         """Return the value of a key, None when there is none."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -20,6 +19,7 @@ from sqlinterp.database import (
 )
 from sqlinterp.definitions import check_derived
 from sqlinterp.errors import DatabaseError, UsageError
+from sqlinterp.forks import Lock, renew_after_fork
 from sqlinterp.interrupts import is_interrupt
 from sqlinterp.locks import HeldFile, file_identity
 from sqlinterp.lookup.catalog import Catalog
@@ -36,6 +36,8 @@ _KERNEL_VERSIONS = (
     "select version_key from profile_version where kind = 'kernel' order by version_key"
 )
 _ATTEMPTS, _PAUSE_S = 20, 0.01
+# Contents that a fork inherited; closing one would wait for a thread that it does not have.
+_LEFT_TO_PARENTS: list[Content] = []
 
 
 class Content(Retiring):
@@ -88,9 +90,15 @@ class CurrentContent:
 
     def __init__(self, path: Path, version: str | None, follow: bool) -> None:
         self._path, self._version, self._follow = path, version, follow
-        self._lock = threading.Lock()
-        self._is_closed = False
+        self._lock = Lock()
+        self._is_closed = self._is_inherited = False
         self._current = self._opened(None)
+        renew_after_fork(self)
+
+    def after_fork(self) -> None:
+        """Open the file anew when it is next asked: the parent's threads may be inside DuckDB."""
+        _LEFT_TO_PARENTS.append(self._current)
+        self._is_inherited = True
 
     def get(self) -> Content:
         """Return the content to ask now; a file that is gone leaves the one that was opened.
@@ -98,8 +106,11 @@ class CurrentContent:
         Raises
         ------
         SqlinterpError
-            If another file has taken the place and cannot be opened, or after :meth:`close`.
+            If another file has taken the place and cannot be opened, in a forked process even one
+            that is not to be followed, or after :meth:`close`.
         """
+        if self._is_inherited:
+            self._leave_to_parent()
         content = self._current
         if self._is_closed:
             raise UsageError("the database is closed", str(self._path))
@@ -115,6 +126,21 @@ class CurrentContent:
         for unused in (content, *([fresh] if is_closed else [])):
             unused.retire()
         return fresh
+
+    def _leave_to_parent(self) -> None:
+        """Open the file for this process; what the parent opened is neither used nor closed."""
+        with self._lock:
+            if not self._is_inherited or self._is_closed:
+                return
+            fresh = self._opened(self._current.version_key)
+            if not self._follow and fresh.identity != self._current.identity:
+                fresh.retire()
+                raise DatabaseError(
+                    "another file took its place, so a forked process cannot open it any more",
+                    str(self._path),
+                    todo="Open the database after the fork.",
+                )
+            self._current, self._is_inherited = fresh, False
 
     @contextmanager
     def use(self) -> Iterator[Content]:
@@ -152,7 +178,8 @@ class CurrentContent:
         """Close the file."""
         with self._lock:
             self._is_closed = True
-        self._current.retire()
+        if not self._is_inherited:
+            self._current.retire()
 
 
 @contextmanager

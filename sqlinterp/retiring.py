@@ -2,18 +2,24 @@
 
 from __future__ import annotations
 
-import threading
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from contextlib import contextmanager
+
+from sqlinterp.forks import Lock, renew_after_fork
 
 
 class Retiring(ABC):
     """Counts its users; once retired it closes when the last of them leaves. Safe under threads."""
 
     def __init__(self) -> None:
-        self._use_lock = threading.Lock()
+        self._use_lock = Lock()
         self._users, self._is_retired = 0, False
+        renew_after_fork(self)
+
+    def after_fork(self) -> None:
+        """Forget users that are threads of the parent and never leave."""
+        self._users = 0
 
     @abstractmethod
     def _close(self) -> None:

@@ -13,11 +13,12 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import combinations
-from threading import Lock
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+
+from sqlinterp.forks import Lock
 
 Floats = NDArray[np.float64]
 Indices = NDArray[np.intp]

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 
 import duckdb
 
 from sqlinterp.database import define_macros, load_aliases, sibling
+from sqlinterp.forks import Lock
 from sqlinterp.lookup.catalog import Catalog
 from sqlinterp.lookup.engine import Engine
 from sqlinterp.lookup.statements import Statements
@@ -40,7 +40,7 @@ class Lanes:
         self._connection, self._catalog = connection, catalog
         first = Lane(connection, catalog)
         self._idle, self._all = [first], [first]
-        self._lock = threading.Lock()
+        self._lock = Lock()
 
     @contextmanager
     def lane(self) -> Iterator[Lane]:

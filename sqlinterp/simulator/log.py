@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import threading
 import uuid
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
@@ -14,6 +13,7 @@ import duckdb
 
 from sqlinterp import queries
 from sqlinterp.database import connect_writer
+from sqlinterp.forks import Lock, renew_after_fork
 from sqlinterp.migrations import migrate
 from sqlinterp.model import Answer, OpInvocation, QueryContext
 from sqlinterp.publishing import publishing
@@ -65,7 +65,13 @@ class LookupLog:
         self.run_id = uuid.uuid4().hex
         self.version_key, self.mode = version_key, mode
         self._rows: dict[tuple[Any, ...], LogRow] = {}
-        self._lock = threading.Lock()
+        self._lock = Lock()
+        renew_after_fork(self)
+
+    def after_fork(self) -> None:
+        """Leave the calls so far to the parent, so that no file gets them twice."""
+        for row in self._rows.values():
+            row.written_calls, row.written_us = row.calls, row.analytic_us
 
     def add(
         self, verdict: Verdict, invocation: OpInvocation, dispatch: str, context: QueryContext

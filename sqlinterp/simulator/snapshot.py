@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import os
-import threading
 from collections.abc import Callable
 from pathlib import Path
 from typing import Generic, TypeVar
 
 from sqlinterp.errors import UsageError
+from sqlinterp.forks import Lock
 from sqlinterp.locks import Identity, file_identity
 from sqlinterp.memo import Memo
 from sqlinterp.retiring import Retiring
@@ -62,7 +62,7 @@ class Snapshots(Generic[Entry]):
     ) -> None:
         self._open, self._memo_size = open_database, memo_size
         self._path = os.fspath(path)
-        self._lock = threading.Lock()
+        self._lock = Lock()
         self._current: Snapshot[Entry] = self._opened()
         self._is_closed = False
         self.reopened = 0

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import os
-import threading
 from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from sqlinterp.errors import UsageError
 from sqlinterp.export.manifest import Manifest, check_files, read_manifest
+from sqlinterp.forks import Lock
 from sqlinterp.lookup.catalog import Catalog
 from sqlinterp.lookup.invocation import read_invocations
 from sqlinterp.lookup.statements import Statements
@@ -77,7 +77,7 @@ class SparkProfilingDatabase:
         check_files(self.path, manifest)
         self._driver = Driver(self.path, manifest, version)
         self.version_key = self._driver.version_key
-        self._lock = threading.Lock()
+        self._lock = Lock()
         try:
             self._session = spark_session(spark)
             ship_package(self._session)

@@ -14,7 +14,17 @@ PACKAGE = Path(__file__).resolve().parents[2] / "sqlinterp"
 FILES = {str(path.relative_to(PACKAGE)): path for path in sorted(PACKAGE.rglob("*.py"))}
 MAX_LINES, MAX_FUNCTION, MAX_ARGUMENTS = 300, 40, 6
 LAYERS = (
-    ("errors", "interrupts", "memo", "model", "version", "resources", "retiring", "strict_yaml"),
+    (
+        "errors",
+        "forks",
+        "interrupts",
+        "memo",
+        "model",
+        "version",
+        "resources",
+        "retiring",
+        "strict_yaml",
+    ),
     ("database", "queries", "locks", "publishing"),
     (
         "migrations",
