@@ -16,6 +16,7 @@ from typing import Any
 
 from sqlinterp.errors import SqlinterpError, UsageError
 from sqlinterp.model import finite_json
+from sqlinterp.parts import parts
 
 TAIL_BYTES = 2048  # of stderr, in messages
 
@@ -58,8 +59,8 @@ class TruthCommand:
             If it fails, takes too long, or its answer does not fit the question.
         """
         told: list[float | None] = []
-        for start in range(0, len(points), self._batch):
-            asked = [dict(point) for point in points[start : start + self._batch]]
+        for part in parts(points, self._batch):
+            asked = [dict(point) for point in part]
             request = {"kind": kind, "config": dict(config), "points": asked}
             told += self._read(*self._run(json.dumps(finite_json(request))), asked)
         return told

@@ -13,6 +13,7 @@ from sqlinterp.fidelity.source import Measured
 from sqlinterp.lookup.plan import Plan
 from sqlinterp.lookup.points import point_plans
 from sqlinterp.model import Answer, QueryContext
+from sqlinterp.parts import parts
 
 Advance = Callable[[str, int, int], None]
 Hidden = Mapping[int, frozenset[Coordinate]]
@@ -61,8 +62,7 @@ class Predictor:
             for regime_id, coordinates in extra.items():
                 told[regime_id] = told.get(regime_id, frozenset()) | coordinates
             with self._measured.hiding(told) if told else nullcontext():
-                for start in range(0, len(places), _BATCH):
-                    batch = places[start : start + _BATCH]
+                for batch in parts(places, _BATCH):
                     answers.update(self._answered(probes, batch))
                     if advance is not None:
                         kernel = probes[batch[-1]].group.kernel_type
@@ -96,7 +96,7 @@ class Predictor:
     def _asked(self, group: Group) -> Group:
         return group if self._groups is None else self._groups.get(group.group_id, group)
 
-    def _answered(self, probes: Sequence[Probe], places: list[int]) -> dict[int, Answer]:
+    def _answered(self, probes: Sequence[Probe], places: Sequence[int]) -> dict[int, Answer]:
         plans, holdouts = self._plans([probes[place] for place in places])
         with self._measured.without(holdouts):
             answers = self._services.answer_plans(plans)

@@ -17,6 +17,7 @@ from sqlinterp.fidelity.run import Run
 from sqlinterp.fidelity.statistics import FIGURES
 from sqlinterp.fidelity.verdicts import Figure
 from sqlinterp.migrations import migrate
+from sqlinterp.parts import parts
 from sqlinterp.publishing import publishing
 from sqlinterp.version import __version__
 
@@ -53,8 +54,8 @@ def _record(connection: duckdb.DuckDBPyConnection, run: Run) -> None:
     }
     for name, own in rows.items():
         body = queries.load(f"fidelity.record_{name}").body
-        for start in range(0, len(own), _BATCH):
-            connection.execute(body, {"rows": json.dumps(own[start : start + _BATCH])})
+        for part in parts(own, _BATCH):
+            connection.execute(body, {"rows": json.dumps(part)})
 
 
 def _run_row(run: Run) -> Row:

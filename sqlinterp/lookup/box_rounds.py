@@ -12,9 +12,13 @@ from sqlinterp.lookup.levels import Levels, StoredLevels
 from sqlinterp.lookup.octants import Octants
 from sqlinterp.lookup.placement import BoxRequest, Placement
 from sqlinterp.lookup.statements import Statements
+from sqlinterp.parts import parts
 from sqlinterp.paths import Path
 
 _SMALL_BATCH = 16
+
+# What is made for so many targets is about as large as an opened database.
+_TOGETHER = 20_000
 
 # Asking for one target in a large regime costs about as much as joining so many of its points.
 _POINTS_OF_ONE_TARGET = 4_000
@@ -52,8 +56,8 @@ class BoxRounds:
                 by_dimension[request.dimension][number] = request
         for dimension, missing in by_dimension.items():
             alone = self._alone(missing)
-            for number, parts in alone.items():
-                self._boxes[number, dimension] = self._around_one(number, dimension, parts)
+            for number, own in alone.items():
+                self._boxes[number, dimension] = self._around_one(number, dimension, own)
             together = {n: request for n, request in missing.items() if n not in alone}
             if together:
                 self._fetch(dimension, together)
@@ -71,9 +75,9 @@ class BoxRounds:
         found = {}
         for number, request in requests.items():
             if is_single or any(self._is_large(p, asked[p.regime_id]) for p in request.placements):
-                parts = self._parts(request.placements)
-                if all(map(are_neighbours, parts)):
-                    found[number] = parts
+                own = self._by_storage(request.placements)
+                if all(map(are_neighbours, own)):
+                    found[number] = own
         return found
 
     def _is_large(self, placement: Placement, targets: int) -> bool:
@@ -81,16 +85,16 @@ class BoxRounds:
         is_levelled = placement.regime_id in self._levels.regimes
         return is_levelled and placement.measurement_count >= _POINTS_OF_ONE_TARGET * targets
 
-    def _parts(self, placements: Iterable[Placement]) -> list[list[Placement]]:
+    def _by_storage(self, placements: Iterable[Placement]) -> list[list[Placement]]:
         """Return the placements in regimes with stored values and those in all others."""
-        parts: dict[bool, list[Placement]] = defaultdict(list)
+        found: dict[bool, list[Placement]] = defaultdict(list)
         for placement in placements:
-            parts[placement.regime_id in self._levels.regimes].append(placement)
-        return list(parts.values())
+            found[placement.regime_id in self._levels.regimes].append(placement)
+        return list(found.values())
 
-    def _around_one(self, number: int, dimension: int, parts: list[list[Placement]]) -> list[Box]:
+    def _around_one(self, number: int, dimension: int, own: list[list[Placement]]) -> list[Box]:
         if number not in self._around:
-            self._around[number] = [self._part_around(number, part) for part in parts]
+            self._around[number] = [self._part_around(number, part) for part in own]
         groups = self._path.groups(dimension)
         return [box for around in self._around[number] for box in around.boxes(groups)]
 
@@ -105,15 +109,24 @@ class BoxRounds:
         top = max(self._max_dims[number] for number in requests)
         dimensions = range(dimension, top + 1) if len(requests) <= _SMALL_BATCH else [dimension]
         groups = [group for d in dimensions for group in self._path.groups(d)]
+        # Regimes lie one after the other, so that each part reads points of its own.
+        ordered = sorted(requests, key=lambda n: requests[n].placements[0].regime_id)
+        for part in parts(ordered, _TOGETHER):
+            found = self._found({number: requests[number] for number in part}, groups)
+            for number in part:
+                for d in dimensions:
+                    own = [box for box in found.get(number, []) if len(box.group) == d]
+                    self._boxes[number, d] = own
+
+    def _found(
+        self, requests: Mapping[int, BoxRequest], groups: list[tuple[int, ...]]
+    ) -> dict[int, list[Box]]:
+        """Return the boxes of targets in axis groups."""
         targets = [p.target(n) for n, request in requests.items() for p in request.placements]
-        rows = self._statements.run(
+        columns, rows = self._statements.fetch(
             "lookup.neighbours",
             targets=json.dumps(targets),
             groups=json.dumps([group_row(i, group) for i, group in enumerate(groups)]),
             aggregation=self._aggregation,
         )
-        found = read_boxes(rows, groups)
-        for number in requests:
-            for d in dimensions:
-                own = [box for box in found.get(number, []) if len(box.group) == d]
-                self._boxes[number, d] = own
+        return read_boxes(columns, rows, groups)

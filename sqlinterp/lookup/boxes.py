@@ -4,10 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from operator import itemgetter
 from typing import Any
 
 Row = dict[str, Any]
 AXES = (1, 2, 3, 4)
+# Columns of the neighbours statement: of which box a row is, its ends, its corner, and what was
+# counted and measured, in the order of the fields of `Box` and `Corner`.
+_PARTS_OF_ROW = (
+    ("id", "regime_id", "latency_column", "latency_rank", "group_id"),
+    *([f"{name}_{axis}" for axis in AXES] for name in ("lo", "hi", "axis")),
+    ("row_count", "point_count"),
+    ("latency_us", "first_line_number", "measurement_count", "is_conflicting", "spread"),
+)
 
 
 @dataclass(frozen=True)
@@ -90,25 +99,27 @@ def group_row(number: int, group: tuple[int, ...]) -> Row:
     return {"group_id": number, **numbered("v", (axis - 1 in group for axis in AXES))}
 
 
-def read_boxes(rows: Iterable[Row], groups: list[tuple[int, ...]]) -> dict[int, list[Box]]:
+def read_boxes(
+    columns: list[str], rows: Iterable[tuple[Any, ...]], groups: list[tuple[int, ...]]
+) -> dict[int, list[Box]]:
     """Collect the rows of the neighbours statement into boxes by target id, in row order."""
+    key_of, lower_of, upper_of, axes_of, counts_of, told_of = (
+        itemgetter(*map(columns.index, names)) for names in _PARTS_OF_ROW
+    )
     boxes: dict[int, list[Box]] = {}
     last_key = None
     for row in rows:
-        key = (row["id"], row["regime_id"], row["latency_column"], row["group_id"])
+        key = key_of(row)
         if key != last_key:
             last_key = key
+            number, regime_id, column, rank, group_id = key
+            row_count, point_count = counts_of(row)
             box = Box(
-                regime_id=row["regime_id"],
-                group=groups[row["group_id"]],
-                latency_column=row["latency_column"],
-                latency_rank=row["latency_rank"],
-                lower=tuple(row[f"lo_{i}"] for i in AXES),
-                upper=tuple(row[f"hi_{i}"] for i in AXES),
-                row_count=int(row["row_count"]),
-                point_count=row["point_count"],
-            )
-            boxes.setdefault(row["id"], []).append(box)
-        if row["axis_1"] is not None:
-            box.corners.append(corner_of(row))
+                regime_id, groups[group_id], column, rank, lower_of(row), upper_of(row),
+                int(row_count), point_count,
+            )  # fmt: skip
+            boxes.setdefault(number, []).append(box)
+        axes = axes_of(row)
+        if axes[0] is not None:
+            box.corners.append(Corner(axes, *told_of(row)))
     return boxes

@@ -63,7 +63,7 @@ def interpolated_or_missed(services: Services, plans: Mapping[int, Plan]) -> dic
         outcomes = services.interpolation().find(usable)
     answers = {}
     for number, plan in plans.items():
-        outcome = outcomes.get(number)
+        outcome = outcomes.pop(number, None)  # what it found takes as much memory as the answer
         if outcome is not None and outcome.solution is not None:
             answers[number] = interpolated_answer(
                 plan, outcome, services.catalog, services.aggregation

@@ -70,13 +70,13 @@ class EdgeRounds:
     def _probes(self, requests: Mapping[int, ProbeRequest]) -> dict[int, list[Box]]:
         """Return the boxes of every coordinate in every axis group."""
         groups = [group for d in range(1, self._path.max_dim + 1) for group in self._path.groups(d)]
-        rows = self._statements.run(
+        columns, rows = self._statements.fetch(
             "lookup.neighbours",
             targets=json.dumps([r.placement.target(n) for n, r in requests.items()]),
             groups=json.dumps([group_row(i, group) for i, group in enumerate(groups)]),
             aggregation=self._aggregation,
         )
-        boxes = read_boxes(rows, groups)
+        boxes = read_boxes(columns, rows, groups)
         return {number: boxes.get(number, []) for number in requests}
 
 

@@ -14,6 +14,9 @@ from sqlinterp.lookup.padding import Padding
 from sqlinterp.lookup.plan import Candidate, Plan
 from sqlinterp.lookup.statements import Statements
 from sqlinterp.lookup.stored_groups import Place, StoredGroups
+from sqlinterp.parts import parts
+
+_TOGETHER = 20_000
 
 Row = dict[str, Any]
 Shapes = tuple[Shape, ...]
@@ -161,11 +164,11 @@ class ExactSearch:
         return keys
 
     def _forms(self, query: str, wanted: Iterable[Shapes]) -> dict[Shapes, Row]:
-        shapes = list(wanted)
-        if not shapes:
-            return {}
-        rows = self._statements.evaluate(query, operands=json.dumps(shapes))
-        return dict(zip(shapes, rows, strict=True))
+        found: dict[Shapes, Row] = {}
+        for part in parts(list(wanted), _TOGETHER):
+            rows = self._statements.evaluate(query, operands=json.dumps(part))
+            found.update(zip(part, rows, strict=True))
+        return found
 
     def _held(
         self, wishes: Iterable[Tried], keys: Mapping[Shapes, Row]

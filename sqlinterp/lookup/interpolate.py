@@ -10,17 +10,20 @@ from operator import itemgetter
 from typing import Any
 
 from sqlinterp.lookup.catalog import Catalog
+from sqlinterp.lookup.cells import cells_of
 from sqlinterp.lookup.extrapolating import Extrapolator, furthest_refusal
-from sqlinterp.lookup.operands import Operands, as_half_precision_brain
 from sqlinterp.lookup.plan import Candidate, Plan, Target
 from sqlinterp.lookup.rounds import Rounds
 from sqlinterp.lookup.solver import Attempt, Placement, Solution, Solver, furthest
 from sqlinterp.lookup.statements import Statements
+from sqlinterp.parts import parts
 from sqlinterp.paths import Path
 
 Row = dict[str, Any]
 # What rows of regimes have of the target, unless it decides which regimes they are.
 _TARGET_FIELDS = ("item_id", "axis_1", "axis_2", "axis_3", "axis_4", "reason")
+# The database takes twenty times the memory of the text of all that it places together.
+_TOGETHER = 10_000
 STAGES: tuple[type[Solver], ...] = (Solver, Extrapolator)
 
 
@@ -97,32 +100,14 @@ class InterpolationSearch:
         self, path: Path, plans: Mapping[int, Plan], outcomes: dict[int, Outcome]
     ) -> dict[tuple[int, int], list[Placement]]:
         """Put targets on the axes of the path and find the regimes that they belong to."""
-        keys: list[tuple[int, Candidate, int]] = []
-        cells: list[Row] = []
-        targets = {number: plan.seen for number, plan in plans.items()}
-        for number, plan in plans.items():
-            spelled = self._spellings(targets[number], path)
-            for candidate in plan.candidates:
-                limit = self._catalog.regime_limit(
-                    candidate.kernel.file_id, path.name, plan.input_limit
-                )
-                for distance, operands in spelled:
-                    cell = self._cell(targets[number], candidate, (distance, operands))
-                    cells.append({"item_id": len(keys), "input_limit": limit, **cell})
-                    keys.append((number, candidate, distance))
-        if not cells:
-            return {}
-        texts = {"targets": json.dumps(cells)}
-        if path.is_enriched:
-            files = {cell["file_id"] for cell in cells}
-            texts["columns"] = json.dumps({i: self._catalog.file_of(i).columns for i in files})
-        rows = self._regimes(path, texts)
+        wanted, cells = cells_of(self._catalog, path, plans)
         placements: dict[tuple[int, int], list[Placement]] = defaultdict(list)
         regimes: dict[int, Row] = {}
+        rows = (row for own in parts(cells, _TOGETHER) for row in self._regimes_of_cells(path, own))
         for row in rows:
-            number, candidate, distance = keys[row["item_id"]]
+            number, candidate, distance, target = wanted[row["item_id"]]
             has_place = row["reason"] is None and row["regime_id"] is not None
-            if has_place and _has_formats(targets[number], row):
+            if has_place and _has_formats(target, row):
                 fields = regimes.get(row["regime_id"])
                 if fields is None:
                     fields = regimes[row["regime_id"]] = _regime_fields(row)
@@ -131,6 +116,13 @@ class InterpolationSearch:
             elif distance == 0 and (number, candidate.position) not in placements:
                 _note_unplaced(outcomes[number], candidate, row, path)
         return placements
+
+    def _regimes_of_cells(self, path: Path, cells: Sequence[Row]) -> list[Row]:
+        texts = {"targets": json.dumps(cells)}
+        if path.is_enriched:
+            files = {cell["file_id"] for cell in cells}
+            texts["columns"] = json.dumps({i: self._catalog.file_of(i).columns for i in files})
+        return self._regimes(path, texts)
 
     def _regimes(self, path: Path, texts: Mapping[str, str]) -> list[Row]:
         """Return the place of each target on the axes, with each regime that it belongs to.
@@ -182,40 +174,6 @@ class InterpolationSearch:
         for row in self._matched(path, targets):
             found[row["item_id"]].append({name: row[name] for name in row if name not in own})
         return found.values()
-
-    def _spellings(self, target: Target, path: Path) -> list[tuple[int, Operands]]:
-        """Return the operands as they are, without gaps, and with FLOAT16 read as DT_BF16."""
-        operands, spelled = target.operands, [(0, target.operands)]
-        half = as_half_precision_brain(operands)
-        if half is None and any(self._catalog.dtype(t.dtype) == "FLOAT16" for t in target.outputs):
-            half = operands  # only the results are FLOAT16
-        if half is not None and not path.is_dtype_strict:
-            spelled.append((1, half))
-        plain = [
-            (distance, Operands(o.shapes, o.dtypes, (0,) * len(o.shapes)))
-            for distance, o in spelled
-            if o.has_gaps
-        ]
-        return spelled + plain
-
-    def _cell(self, target: Target, candidate: Candidate, spelling: tuple[int, Operands]) -> Row:
-        distance, operands = spelling
-        results = target.outputs
-        outputs = [self._catalog.dtype(t.dtype) or t.dtype for t in results]
-        if distance:
-            outputs = ["DT_BF16" if dtype == "FLOAT16" else dtype for dtype in outputs]
-        return {
-            "file_id": candidate.kernel.file_id,
-            "kernel_type": candidate.kernel.kernel_type,
-            "is_batched": self._catalog.trait(candidate.kernel.kernel_type).is_batched,
-            "operand_shapes": operands.shapes,
-            "operand_dtypes": operands.dtypes,
-            "operand_gaps": operands.gaps,
-            "output_shapes": [t.shape for t in results],
-            "output_dtypes": outputs,
-            **target.enrichment,
-            **target.kernel_enrichment.get(candidate.kernel.kernel_type, {}),
-        }
 
 
 def _has_formats(target: Target, row: Row) -> bool:

@@ -11,6 +11,7 @@ from typing import Any
 from sqlinterp.lookup.operands import Shape
 from sqlinterp.lookup.statements import Statements
 from sqlinterp.lookup.stored_groups import StoredGroups
+from sqlinterp.parts import parts
 
 Row = dict[str, Any]
 Ask = tuple[Any, ...]  # a wish of the exact search, and how it is granted
@@ -81,10 +82,8 @@ class Padding:
         asked = [_question(row, self._held(row)) for row in groups.values()]
         found = [
             {**groups[_identity(row)], **row}
-            for start in range(0, len(asked), _CHUNK)
-            for row in self._statements.evaluate(
-                "lookup.padded_match", candidates=json.dumps(asked[start : start + _CHUNK])
-            )
+            for part in parts(asked, _CHUNK)
+            for row in self._statements.evaluate("lookup.padded_match", candidates=json.dumps(part))
         ]
         self._read({row["row_id"] for row in found} - self._measured.keys())
         return [{**row, "measured_shapes": self._measured[row["row_id"]]} for row in found]

@@ -16,6 +16,7 @@ from sqlinterp.database import connect_writer
 from sqlinterp.forks import Lock, renew_after_fork
 from sqlinterp.migrations import migrate
 from sqlinterp.model import Answer, OpInvocation, QueryContext
+from sqlinterp.parts import parts
 from sqlinterp.publishing import publishing
 from sqlinterp.simulator.facts import facts, shapes_text, tensors_of
 from sqlinterp.simulator.rollout import Verdict
@@ -172,8 +173,8 @@ def _since_flush(row: LogRow) -> Row:
 
 def _insert(connection: duckdb.DuckDBPyConnection, rows: list[Row]) -> None:
     statement = queries.load("log.add_lookups").body
-    for start in range(0, len(rows), _BATCH):
-        connection.execute(statement, {"rows": json.dumps(rows[start : start + _BATCH])})
+    for part in parts(rows, _BATCH):
+        connection.execute(statement, {"rows": json.dumps(part)})
 
 
 def _answer_columns(answer: Answer) -> Row:

@@ -34,11 +34,11 @@ def of_many(statements: Statements, placements: list[Placement]) -> list[Box]:
     """The boxes as batches find them; nothing is asked of an open box but that it is open."""
     targets = [placement.target(0) for placement in placements]
     groups = [group_row(number, group) for number, group in enumerate(GROUPS)]
-    rows = statements.run(
+    columns, rows = statements.fetch(
         "lookup.neighbours",
         targets=json.dumps(targets), groups=json.dumps(groups), aggregation="median",
     )  # fmt: skip
-    boxes = read_boxes(rows, GROUPS).get(0, [])
+    boxes = read_boxes(columns, rows, GROUPS).get(0, [])
     for box in boxes:
         if not box.is_bracketed:
             box.corners = []

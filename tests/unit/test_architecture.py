@@ -20,6 +20,7 @@ LAYERS = (
         "interrupts",
         "memo",
         "model",
+        "parts",
         "version",
         "resources",
         "retiring",
