@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Tensor:
     """A tensor argument.
 
@@ -31,7 +31,7 @@ class Tensor:
 Argument = Any  # Tensor, list of Tensor or None, tuple of ints or bools, number, text, bool, None
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class OpInvocation:
     """One call of a simulator operator.
 
@@ -96,7 +96,7 @@ class QueryContext:
     policy: str | None = None
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Answer:
     """The answer to one invocation; attributes are the JSON keys of the contract.
 

@@ -23,7 +23,7 @@ from sqlinterp.forks import Lock, renew_after_fork
 from sqlinterp.interrupts import is_interrupt
 from sqlinterp.locks import HeldFile, file_identity
 from sqlinterp.lookup.catalog import Catalog
-from sqlinterp.lookup.lanes import Lanes
+from sqlinterp.lookup.lanes import USUAL_MEMORY, Lanes
 from sqlinterp.migrations import check_current
 from sqlinterp.retiring import Retiring
 
@@ -52,7 +52,13 @@ class Content(Retiring):
     def __init__(self, held: HeldFile, path: Path, version: str | None, before: str | None) -> None:
         super().__init__()
         self._held, self.identity = held, held.identity
-        self._connection = connect_reader(path, threads="1", disabled_optimizers=_IDLE_OPTIMIZERS)
+        self._connection = connect_reader(
+            path,
+            threads="1",
+            disabled_optimizers=_IDLE_OPTIMIZERS,
+            memory_limit=USUAL_MEMORY,
+            temp_directory="",  # what needs more memory gets it, rather than a folder on disk
+        )
         try:
             with readable(path):
                 check_current(self._connection, path)

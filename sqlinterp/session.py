@@ -28,7 +28,7 @@ from sqlinterp.policy import PRESETS, run_policy
 Invocation = OpInvocation | Mapping[str, Any] | str | bytes | SimulatorCall
 
 # What a lookup makes on its way takes up to 15 kB a target, and is gone before the next are read.
-_MOST_TOGETHER = 100_000
+_MOST_TOGETHER = 50_000
 
 
 class ProfilingDatabase:
@@ -101,7 +101,7 @@ class ProfilingDatabase:
     def lookup_many(
         self, ops: Iterable[Invocation], context: QueryContext | None = None
     ) -> list[Answer]:
-        """Answer invocations in order, with a handful of statements for every 100,000 of them.
+        """Answer invocations in order, with a handful of statements for every 50,000 of them.
 
         Parameters
         ----------
@@ -119,7 +119,7 @@ class ProfilingDatabase:
         if not given:
             return []
         answers: list[Answer] = []
-        with collection_paused(), self._lane() as (lane, _):
+        with collection_paused(), self._lane() as (lane, _), lane.spared(len(given)):
             engine = lane.engine(context or self.context)
             for start in range(0, len(given), _MOST_TOGETHER):
                 part = slice(start, start + _MOST_TOGETHER)

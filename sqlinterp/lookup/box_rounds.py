@@ -12,13 +12,9 @@ from sqlinterp.lookup.levels import Levels, StoredLevels
 from sqlinterp.lookup.octants import Octants
 from sqlinterp.lookup.placement import BoxRequest, Placement
 from sqlinterp.lookup.statements import Statements
-from sqlinterp.parts import parts
 from sqlinterp.paths import Path
 
 _SMALL_BATCH = 16
-
-# What is made for so many targets is about as large as an opened database.
-_TOGETHER = 20_000
 
 # Asking for one target in a large regime costs about as much as joining so many of its points.
 _POINTS_OF_ONE_TARGET = 4_000
@@ -109,19 +105,6 @@ class BoxRounds:
         top = max(self._max_dims[number] for number in requests)
         dimensions = range(dimension, top + 1) if len(requests) <= _SMALL_BATCH else [dimension]
         groups = [group for d in dimensions for group in self._path.groups(d)]
-        # Regimes lie one after the other, so that each part reads points of its own.
-        ordered = sorted(requests, key=lambda n: requests[n].placements[0].regime_id)
-        for part in parts(ordered, _TOGETHER):
-            found = self._found({number: requests[number] for number in part}, groups)
-            for number in part:
-                for d in dimensions:
-                    own = [box for box in found.get(number, []) if len(box.group) == d]
-                    self._boxes[number, d] = own
-
-    def _found(
-        self, requests: Mapping[int, BoxRequest], groups: list[tuple[int, ...]]
-    ) -> dict[int, list[Box]]:
-        """Return the boxes of targets in axis groups."""
         targets = [p.target(n) for n, request in requests.items() for p in request.placements]
         columns, rows = self._statements.fetch(
             "lookup.neighbours",
@@ -129,4 +112,8 @@ class BoxRounds:
             groups=json.dumps([group_row(i, group) for i, group in enumerate(groups)]),
             aggregation=self._aggregation,
         )
-        return read_boxes(columns, rows, groups)
+        found = read_boxes(columns, rows, groups)
+        for number in requests:
+            for d in dimensions:
+                own = [box for box in found.get(number, []) if len(box.group) == d]
+                self._boxes[number, d] = own

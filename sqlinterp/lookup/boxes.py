@@ -19,7 +19,7 @@ _PARTS_OF_ROW = (
 )
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Corner:
     """One measured point: axis values, aggregated latency [us] and where it came from.
 
@@ -35,7 +35,7 @@ class Corner:
     spread: float = 1.0
 
 
-@dataclass
+@dataclass(slots=True)
 class Box:
     """The bracket of a target in one regime, latency column and axis group.
 

@@ -6,6 +6,7 @@ import json
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import chain
 from operator import itemgetter
 from typing import Any
 
@@ -22,12 +23,13 @@ from sqlinterp.paths import Path
 Row = dict[str, Any]
 # What rows of regimes have of the target, unless it decides which regimes they are.
 _TARGET_FIELDS = ("item_id", "axis_1", "axis_2", "axis_3", "axis_4", "reason")
-# The database takes twenty times the memory of the text of all that it places together.
-_TOGETHER = 10_000
+# The database takes twenty times the memory of the text of all that it places together, and a
+# search takes more than the answer that it leaves.
+_PLACED_TOGETHER, _SEARCHED_TOGETHER = 10_000, 20_000
 STAGES: tuple[type[Solver], ...] = (Solver, Extrapolator)
 
 
-@dataclass
+@dataclass(slots=True)
 class Outcome:
     """What interpolation found for one plan.
 
@@ -81,20 +83,34 @@ class InterpolationSearch:
         placements = self._place(path, plans, outcomes)
         for stage in stages:
             for position in range(max(len(plan.candidates) for plan in plans.values())):
-                solvers = {}
-                for number, plan in plans.items():
-                    if outcomes[number].solution is not None or position >= len(plan.candidates):
-                        continue
-                    own = placements.get((number, position))
-                    policy = plan.candidates[position].policy
-                    if own and stage.is_allowed(policy):
-                        solver = stage(path, policy)
-                        solvers[number] = (solver, solver.search(tuple(own)))
-                known = (self._aggregation, self._catalog.levels)
-                rounds = Rounds(self._statements, path, *known, solvers)
-                for number, solution in rounds.run().items():
-                    candidate = plans[number].candidates[position]
-                    _record(outcomes[number], candidate, solution, solvers[number][0].attempts)
+                wanted = {
+                    number: (plan.candidates[position], placements[number, position])
+                    for number, plan in plans.items()
+                    if (number, position) in placements
+                    and outcomes[number].solution is None
+                    and stage.is_allowed(plan.candidates[position].policy)
+                }
+                # Regimes lie one after the other, so that each part reads points of its own.
+                ordered = sorted(wanted, key=lambda number: wanted[number][1][0].regime_id)
+                for part in parts(ordered, _SEARCHED_TOGETHER):
+                    self._search_kernel(path, stage, {n: wanted[n] for n in part}, outcomes)
+
+    def _search_kernel(
+        self,
+        path: Path,
+        stage: type[Solver],
+        wanted: Mapping[int, tuple[Candidate, list[Placement]]],
+        outcomes: dict[int, Outcome],
+    ) -> None:
+        """Search one kernel of each plan in a stage, into their outcomes."""
+        solvers = {}
+        for number, (candidate, own) in wanted.items():
+            solver = stage(path, candidate.policy)
+            solvers[number] = (solver, solver.search(tuple(own)))
+        known = (self._aggregation, self._catalog.levels)
+        for number, solution in Rounds(self._statements, path, *known, solvers).run().items():
+            attempts = solvers[number][0].attempts
+            _record(outcomes[number], wanted[number][0], solution, attempts)
 
     def _place(
         self, path: Path, plans: Mapping[int, Plan], outcomes: dict[int, Outcome]
@@ -103,8 +119,8 @@ class InterpolationSearch:
         wanted, cells = cells_of(self._catalog, path, plans)
         placements: dict[tuple[int, int], list[Placement]] = defaultdict(list)
         regimes: dict[int, Row] = {}
-        rows = (row for own in parts(cells, _TOGETHER) for row in self._regimes_of_cells(path, own))
-        for row in rows:
+        placed = (self._regimes_of_cells(path, own) for own in parts(cells, _PLACED_TOGETHER))
+        for row in chain.from_iterable(placed):
             number, candidate, distance, target = wanted[row["item_id"]]
             has_place = row["reason"] is None and row["regime_id"] is not None
             if has_place and _has_formats(target, row):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 
 import duckdb
 
@@ -13,6 +13,11 @@ from sqlinterp.lookup.catalog import Catalog
 from sqlinterp.lookup.engine import Engine
 from sqlinterp.lookup.statements import Statements
 from sqlinterp.model import QueryContext
+
+# For blocks of the file and for what statements make. The system keeps blocks too, so that few
+# are enough: less makes single lookups in files of gigabytes a seventh dearer, batches not.
+USUAL_MEMORY, _MEMORY_OF_BATCH = "512MiB", "192MiB"
+_BATCH = 10_000
 
 
 class Lane:
@@ -31,6 +36,23 @@ class Lane:
             engine = Engine(self._statements, self._catalog, context)
             self._engines[context] = engine
         return engine
+
+    @contextmanager
+    def spared(self, targets: int) -> Iterator[None]:
+        """Keep fewer blocks of the file in memory while there are many answers beside them."""
+        if targets < _BATCH:
+            yield
+            return
+        self._limit(_MEMORY_OF_BATCH)
+        try:
+            yield
+        finally:
+            self._limit(USUAL_MEMORY)
+
+    def _limit(self, memory: str) -> None:
+        # What is in use is more than that at times; then a smaller limit is refused.
+        with suppress(duckdb.OutOfMemoryException):
+            self.cursor.execute(f"set memory_limit = '{memory}'")
 
 
 class Lanes:

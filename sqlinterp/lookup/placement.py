@@ -11,7 +11,7 @@ from sqlinterp.extrapolation import Extrapolation
 from sqlinterp.lookup.boxes import Box, Corner, numbered
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Placement:
     """A target on the axes of one measured regime.
 
@@ -51,7 +51,7 @@ class Placement:
         return (self.preference, self.distance)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class BoxRequest:
     """Asks for the boxes of all placements in the axis groups of one dimension."""
 
@@ -128,7 +128,7 @@ class Estimate:
     latency_us: float
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Solution:
     """An exactly measured, interpolated or extrapolated coordinate.
 

@@ -20,7 +20,7 @@ from sqlinterp.policy import Policy
 __all__ = ["Attempt", "Placement", "Search", "Solution", "Solver", "furthest"]
 
 
-@dataclass
+@dataclass(slots=True)
 class Attempt:
     """What became of one axis group."""
 

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Callable, Mapping
+from typing import Any, TypeVar
 
 import duckdb
 
 from sqlinterp import queries
 from sqlinterp.database import named, rows, table
 from sqlinterp.memo import Memo
+
+Result = TypeVar("Result")
 
 # Longer parameters cost more to write into a statement than its plan does.
 _LONGEST_LITERAL = 20_000
@@ -30,11 +32,12 @@ class Statements:
 
     def run(self, *steps: str, **parameters: Any) -> list[dict[str, Any]]:
         """Run a query, or the named steps of a composed one, and return its rows."""
-        return self._logged(steps, parameters, rows(self._executed(steps, parameters)))
+        found = self._with_memory(lambda: rows(self._executed(steps, parameters)))
+        return self._logged(steps, parameters, found)
 
     def fetch(self, *steps: str, **parameters: Any) -> tuple[list[str], list[tuple[Any, ...]]]:
         """Run a query like :meth:`run`; return the names of its columns and its rows as tuples."""
-        columns, found = table(self._executed(steps, parameters))
+        columns, found = self._with_memory(lambda: table(self._executed(steps, parameters)))
         if self.log is not None:
             self._logged(steps, parameters, named(columns, found))
         return columns, found
@@ -60,7 +63,8 @@ class Statements:
         key = (steps, *texts.items())
         found = self._evaluated.get(key)
         if found is None:
-            found = self._evaluated.put(key, self._evaluate(steps, texts))
+            result = self._with_memory(lambda: self._evaluate(steps, texts))
+            found = self._evaluated.put(key, result)
         return self._logged(steps, texts, [dict(row) for row in found])
 
     def _evaluate(self, steps: tuple[str, ...], texts: Mapping[str, str]) -> list[dict[str, Any]]:
@@ -71,6 +75,14 @@ class Statements:
             self._planned[steps] = name
         given = ", ".join(f"{key} := {_literal(text)}" for key, text in texts.items())
         return rows(self._cursor.execute(f"execute {name}({given})"))
+
+    def _with_memory(self, run: Callable[[], Result]) -> Result:
+        """Return what running gives; the limit of an opened file is lifted where it needs more."""
+        try:
+            return run()
+        except duckdb.OutOfMemoryException:
+            self._cursor.execute("reset memory_limit")
+            return run()
 
     @staticmethod
     def is_short(*texts: str) -> bool:

@@ -132,10 +132,14 @@ def measure(database: Path, grid: Grid, targets: list[int]) -> dict[str, Any]:
                 lambda calls=calls: opened.lookup(next(calls)), 200
             )
         found["peak_lookups_mib"] = peak_mib()
+        counts = [count for count in targets if count <= grid.points // 2]
+        ends = [end_to_end(opened, count, grid) for count in counts]
+        found["peak_batches_mib"] = peak_mib()
+        for setting in ("set threads = 2", "reset memory_limit"):
+            connection.execute(setting)  # what a user of the canonical queries has
         found["batch"] = [
-            {"targets": count, **batch(opened, connection, (count, grid))}
-            for count in targets
-            if count <= grid.points // 2
+            {"targets": count, **end, **relations(connection, count, grid)}
+            for count, end in zip(counts, ends, strict=True)
         ]
     found["peak_mib"] = peak_mib()
     return found
@@ -147,24 +151,33 @@ def peak_mib() -> float:
     return int(status.split("VmHWM:")[1].split()[0]) / 1024
 
 
-def batch(opened: Any, connection: Any, size: tuple[int, Grid]) -> dict[str, float]:
-    """Seconds a target: relation to relation, and from invocations to answers."""
-    count, grid = size
-    connection.execute("set threads = 2")  # what a user of the canonical queries has
-    found = {"relation_exact": relation(connection, exact_targets(connection, count, grid),
-                                        "exact_answers", count)}  # fmt: skip
-    found["relation_line"] = relation(
-        connection, placed_targets(connection, count, grid), "axis_answers", count
+def end_to_end(opened: Any, count: int, grid: Grid) -> dict[str, float]:
+    """Seconds a target from invocations to answers."""
+    if count > LARGEST_BATCH:
+        return {}
+    return {
+        "invocations_exact": looked_up(opened, shapes(count, grid, 0), "MEASURED"),
+        "invocations_line": looked_up(opened, shapes(count, grid, 1), "INTERPOLATED"),
+    }
+
+
+def looked_up(opened: Any, wanted: list[tuple[int, int, int, int]], source: str) -> float:
+    """Seconds a target from invocations to answers, which are gone afterwards."""
+    calls = [bmm(*shape) for shape in wanted]
+    start = time.perf_counter()
+    answers = opened.lookup_many(calls)
+    seconds = (time.perf_counter() - start) / len(wanted)
+    assert all(answer.source == source for answer in answers)
+    return seconds
+
+
+def relations(connection: Any, count: int, grid: Grid) -> dict[str, float]:
+    """Seconds a target from relation to relation."""
+    exact, line = (
+        relation(connection, made(connection, count, grid), query, count)
+        for made, query in ((exact_targets, "exact_answers"), (placed_targets, "axis_answers"))
     )
-    connection.execute("set threads = 1")  # what an opened database has
-    if count <= LARGEST_BATCH:
-        for name, off, source in (("exact", 0, "MEASURED"), ("line", 1, "INTERPOLATED")):
-            calls = [bmm(*shape) for shape in shapes(count, grid, off)]
-            start = time.perf_counter()
-            answers = opened.lookup_many(calls)
-            found[f"invocations_{name}"] = (time.perf_counter() - start) / count
-            assert all(answer.source == source for answer in answers)
-    return found
+    return {"relation_exact": exact, "relation_line": line}
 
 
 def relation(connection: Any, name: str, query: Any, count: int) -> float:
@@ -240,14 +253,15 @@ def growth(results: list[dict[str, Any]]) -> dict[str, float]:
 def show(results: list[dict[str, Any]]) -> None:
     """Print the tables."""
     ratio = f"{'x SELECT 1':>11}"
-    peaks = f"{'MiB: lookups':>13} {'and batches':>11}"
+    peaks = f"{'MiB: lookups':>13} {'lookup_many':>11} {'relations':>9}"
     print(f"{'points':>11} {'exact':>9} {ratio} {'1D':>9} {ratio} {peaks}")
     for r in results:
         floor = r["select_1"]
         print(
             f"{r['points']:>11,} {r['cold_exact'] * 1e3:>6.2f} ms {r['cold_exact'] / floor:>11.1f}"
             f" {r['cold_line'] * 1e3:>6.2f} ms {r['cold_line'] / floor:>11.1f}"
-            f" {r['peak_lookups_mib']:>13.0f} {r['peak_mib']:>11.0f}"
+            f" {r['peak_lookups_mib']:>13.0f} {r['peak_batches_mib']:>11.0f}"
+            f" {r['peak_mib']:>9.0f}"
         )
     for name, label in (("cold_exact", "exact"), ("cold_line", "1D")):
         times = results[-1][name] / results[0][name]

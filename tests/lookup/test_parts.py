@@ -10,7 +10,7 @@ from databases_for_tests import kept_database, matmul_call, scattered_matmuls, w
 
 import sqlinterp
 from sqlinterp import session
-from sqlinterp.lookup import box_rounds, exact, interpolate, padding
+from sqlinterp.lookup import exact, interpolate, padding
 from sqlinterp.parts import parts
 
 VALUES = (16, 32, 48, 64, 96, 128, 192, 256)
@@ -30,8 +30,9 @@ def test_a_batch_in_parts_equals_single_lookups(
     chosen = random.Random(size)
     dims = (*VALUES, 20, 40, 100, 200, 999)
     calls = [matmul_call(*(chosen.choice(dims) for _ in range(3))) for _ in range(120)]
-    for module in (interpolate, box_rounds, exact):
-        monkeypatch.setattr(module, "_TOGETHER", size)
+    monkeypatch.setattr(exact, "_TOGETHER", size)
+    monkeypatch.setattr(interpolate, "_PLACED_TOGETHER", size)
+    monkeypatch.setattr(interpolate, "_SEARCHED_TOGETHER", size)
     monkeypatch.setattr(padding, "_CHUNK", size)
     monkeypatch.setattr(session, "_MOST_TOGETHER", 17 * size)
     with sqlinterp.open(kept_database(tmp_path / "v")) as database:
