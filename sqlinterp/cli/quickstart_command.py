@@ -25,6 +25,7 @@ from sqlinterp.cli.progress import file_progress
 from sqlinterp.cli.samples import EXAMPLES, VERSION, Example
 from sqlinterp.ingestion import ingest
 from sqlinterp.model import Answer
+from sqlinterp.parts import parts
 from sqlinterp.resources import resource_folder
 from sqlinterp.session import open_database
 
@@ -115,7 +116,7 @@ def _places(answer: Answer) -> str:
     start = f"{corners[0]['file']}:"
     if len(lines) <= 2:
         return start + ",".join(lines)
-    return "\n".join([start, *(",".join(lines[i : i + 4]) for i in range(0, len(lines), 4))])
+    return "\n".join([start, *(",".join(part) for part in parts(lines, 4))])
 
 
 def _show_coverage(console: Console, path: Path) -> None:

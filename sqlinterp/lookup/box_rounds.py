@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping
 
 from sqlinterp.lookup.around import Around, are_neighbours
-from sqlinterp.lookup.boxes import Box, group_row, read_boxes
+from sqlinterp.lookup.boxes import Box
 from sqlinterp.lookup.levels import Levels, StoredLevels
+from sqlinterp.lookup.neighbours import boxes_around
 from sqlinterp.lookup.octants import Octants
 from sqlinterp.lookup.placement import BoxRequest, Placement
 from sqlinterp.lookup.statements import Statements
@@ -52,8 +52,8 @@ class BoxRounds:
                 by_dimension[request.dimension][number] = request
         for dimension, missing in by_dimension.items():
             alone = self._alone(missing)
-            for number, own in alone.items():
-                self._boxes[number, dimension] = self._around_one(number, dimension, own)
+            for number, parts in alone.items():
+                self._boxes[number, dimension] = self._around_one(number, dimension, parts)
             together = {n: request for n, request in missing.items() if n not in alone}
             if together:
                 self._fetch(dimension, together)
@@ -71,9 +71,9 @@ class BoxRounds:
         found = {}
         for number, request in requests.items():
             if is_single or any(self._is_large(p, asked[p.regime_id]) for p in request.placements):
-                own = self._by_storage(request.placements)
-                if all(map(are_neighbours, own)):
-                    found[number] = own
+                parts = self._parts(request.placements)
+                if all(map(are_neighbours, parts)):
+                    found[number] = parts
         return found
 
     def _is_large(self, placement: Placement, targets: int) -> bool:
@@ -81,16 +81,16 @@ class BoxRounds:
         is_levelled = placement.regime_id in self._levels.regimes
         return is_levelled and placement.measurement_count >= _POINTS_OF_ONE_TARGET * targets
 
-    def _by_storage(self, placements: Iterable[Placement]) -> list[list[Placement]]:
+    def _parts(self, placements: Iterable[Placement]) -> list[list[Placement]]:
         """Return the placements in regimes with stored values and those in all others."""
-        found: dict[bool, list[Placement]] = defaultdict(list)
+        parts: dict[bool, list[Placement]] = defaultdict(list)
         for placement in placements:
-            found[placement.regime_id in self._levels.regimes].append(placement)
-        return list(found.values())
+            parts[placement.regime_id in self._levels.regimes].append(placement)
+        return list(parts.values())
 
-    def _around_one(self, number: int, dimension: int, own: list[list[Placement]]) -> list[Box]:
+    def _around_one(self, number: int, dimension: int, parts: list[list[Placement]]) -> list[Box]:
         if number not in self._around:
-            self._around[number] = [self._part_around(number, part) for part in own]
+            self._around[number] = [self._part_around(number, part) for part in parts]
         groups = self._path.groups(dimension)
         return [box for around in self._around[number] for box in around.boxes(groups)]
 
@@ -106,13 +106,7 @@ class BoxRounds:
         dimensions = range(dimension, top + 1) if len(requests) <= _SMALL_BATCH else [dimension]
         groups = [group for d in dimensions for group in self._path.groups(d)]
         targets = [p.target(n) for n, request in requests.items() for p in request.placements]
-        columns, rows = self._statements.fetch(
-            "lookup.neighbours",
-            targets=json.dumps(targets),
-            groups=json.dumps([group_row(i, group) for i, group in enumerate(groups)]),
-            aggregation=self._aggregation,
-        )
-        found = read_boxes(columns, rows, groups)
+        found = boxes_around(self._statements, targets, groups, self._aggregation)
         for number in requests:
             for d in dimensions:
                 own = [box for box in found.get(number, []) if len(box.group) == d]

@@ -1,22 +1,13 @@
-"""Boxes around targets as the neighbours statement returns them."""
+"""Boxes around targets, and the measured points at their corners."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-from operator import itemgetter
 from typing import Any
 
 Row = dict[str, Any]
 AXES = (1, 2, 3, 4)
-# Columns of the neighbours statement: of which box a row is, its ends, its corner, and what was
-# counted and measured, in the order of the fields of `Box` and `Corner`.
-_PARTS_OF_ROW = (
-    ("id", "regime_id", "latency_column", "latency_rank", "group_id"),
-    *([f"{name}_{axis}" for axis in AXES] for name in ("lo", "hi", "axis")),
-    ("row_count", "point_count"),
-    ("latency_us", "first_line_number", "measurement_count", "is_conflicting", "spread"),
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,34 +83,3 @@ def corner_of(row: Row) -> Corner:
 def numbered(letter: str, values: Iterable[Any]) -> Row:
     """Return a value for each axis under the names that statements have for them."""
     return {f"{letter}_{axis}": value for axis, value in zip(AXES, values, strict=True)}
-
-
-def group_row(number: int, group: tuple[int, ...]) -> Row:
-    """Return an axis group as statements take it."""
-    return {"group_id": number, **numbered("v", (axis - 1 in group for axis in AXES))}
-
-
-def read_boxes(
-    columns: list[str], rows: Iterable[tuple[Any, ...]], groups: list[tuple[int, ...]]
-) -> dict[int, list[Box]]:
-    """Collect the rows of the neighbours statement into boxes by target id, in row order."""
-    key_of, lower_of, upper_of, axes_of, counts_of, told_of = (
-        itemgetter(*map(columns.index, names)) for names in _PARTS_OF_ROW
-    )
-    boxes: dict[int, list[Box]] = {}
-    last_key = None
-    for row in rows:
-        key = key_of(row)
-        if key != last_key:
-            last_key = key
-            number, regime_id, column, rank, group_id = key
-            row_count, point_count = counts_of(row)
-            box = Box(
-                regime_id, groups[group_id], column, rank, lower_of(row), upper_of(row),
-                int(row_count), point_count,
-            )  # fmt: skip
-            boxes.setdefault(number, []).append(box)
-        axes = axes_of(row)
-        if axes[0] is not None:
-            box.corners.append(Corner(axes, *told_of(row)))
-    return boxes

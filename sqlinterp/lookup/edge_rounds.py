@@ -6,7 +6,8 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-from sqlinterp.lookup.boxes import AXES, Box, corner_of, group_row, read_boxes
+from sqlinterp.lookup.boxes import AXES, Box, corner_of
+from sqlinterp.lookup.neighbours import boxes_around
 from sqlinterp.lookup.placement import EdgeRequest, PlaneRequest, ProbeRequest, Survey
 from sqlinterp.lookup.statements import Statements
 from sqlinterp.paths import Path
@@ -70,13 +71,8 @@ class EdgeRounds:
     def _probes(self, requests: Mapping[int, ProbeRequest]) -> dict[int, list[Box]]:
         """Return the boxes of every coordinate in every axis group."""
         groups = [group for d in range(1, self._path.max_dim + 1) for group in self._path.groups(d)]
-        columns, rows = self._statements.fetch(
-            "lookup.neighbours",
-            targets=json.dumps([r.placement.target(n) for n, r in requests.items()]),
-            groups=json.dumps([group_row(i, group) for i, group in enumerate(groups)]),
-            aggregation=self._aggregation,
-        )
-        boxes = read_boxes(columns, rows, groups)
+        targets = [request.placement.target(number) for number, request in requests.items()]
+        boxes = boxes_around(self._statements, targets, groups, self._aggregation)
         return {number: boxes.get(number, []) for number in requests}
 
 

@@ -16,6 +16,7 @@ from sqlinterp.lookup.statements import Statements
 from sqlinterp.lookup.stored_groups import Place, StoredGroups
 from sqlinterp.parts import parts
 
+# What the database makes of the shapes of all targets of a batch is many times their text.
 _TOGETHER = 20_000
 
 Row = dict[str, Any]

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from typing import Any, TypeVar
+from collections.abc import Mapping
+from typing import Any
 
 import duckdb
 
 from sqlinterp import queries
-from sqlinterp.database import named, rows, table
+from sqlinterp.database import named, table
 from sqlinterp.memo import Memo
-
-Result = TypeVar("Result")
 
 # Longer parameters cost more to write into a statement than its plan does.
 _LONGEST_LITERAL = 20_000
@@ -32,24 +30,32 @@ class Statements:
 
     def run(self, *steps: str, **parameters: Any) -> list[dict[str, Any]]:
         """Run a query, or the named steps of a composed one, and return its rows."""
-        found = self._with_memory(lambda: rows(self._executed(steps, parameters)))
-        return self._logged(steps, parameters, found)
+        found = self._asked(self._statement(steps), parameters)
+        return self._logged(steps, parameters, named(*found))
 
     def fetch(self, *steps: str, **parameters: Any) -> tuple[list[str], list[tuple[Any, ...]]]:
         """Run a query like :meth:`run`; return the names of its columns and its rows as tuples."""
-        columns, found = self._with_memory(lambda: table(self._executed(steps, parameters)))
+        columns, found = self._asked(self._statement(steps), parameters)
         if self.log is not None:
             self._logged(steps, parameters, named(columns, found))
         return columns, found
 
-    def _executed(
-        self, steps: tuple[str, ...], parameters: Mapping[str, Any]
-    ) -> duckdb.DuckDBPyConnection:
+    def _statement(self, steps: tuple[str, ...]) -> Any:
         statement = self._parsed.get(steps)
         if statement is None:
             statement = self._cursor.extract_statements(_text(steps))[0]
             self._parsed[steps] = statement
-        return self._cursor.execute(statement, parameters)
+        return statement
+
+    def _asked(
+        self, query: Any, parameters: Mapping[str, Any] | None = None
+    ) -> tuple[list[str], list[tuple[Any, ...]]]:
+        """Return columns and rows; what needs more memory than an opened file has, gets it."""
+        try:
+            return table(self._cursor.execute(query, parameters))
+        except duckdb.OutOfMemoryException:
+            self._cursor.execute("reset memory_limit")
+            return table(self._cursor.execute(query, parameters))
 
     def evaluate(self, *steps: str, **texts: str) -> list[dict[str, Any]]:
         """Run a query that reads no table and whose parameters are texts.
@@ -63,8 +69,7 @@ class Statements:
         key = (steps, *texts.items())
         found = self._evaluated.get(key)
         if found is None:
-            result = self._with_memory(lambda: self._evaluate(steps, texts))
-            found = self._evaluated.put(key, result)
+            found = self._evaluated.put(key, self._evaluate(steps, texts))
         return self._logged(steps, texts, [dict(row) for row in found])
 
     def _evaluate(self, steps: tuple[str, ...], texts: Mapping[str, str]) -> list[dict[str, Any]]:
@@ -74,15 +79,7 @@ class Statements:
             self._cursor.execute(f"prepare {name} as {_text(steps)}")
             self._planned[steps] = name
         given = ", ".join(f"{key} := {_literal(text)}" for key, text in texts.items())
-        return rows(self._cursor.execute(f"execute {name}({given})"))
-
-    def _with_memory(self, run: Callable[[], Result]) -> Result:
-        """Return what running gives; the limit of an opened file is lifted where it needs more."""
-        try:
-            return run()
-        except duckdb.OutOfMemoryException:
-            self._cursor.execute("reset memory_limit")
-            return run()
+        return named(*self._asked(f"execute {name}({given})"))
 
     @staticmethod
     def is_short(*texts: str) -> bool:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 from databases_for_tests import scattered_matmuls, write_version
 
 import sqlinterp
-from sqlinterp.lookup.boxes import Box, group_row, read_boxes
+from sqlinterp.lookup.boxes import Box
+from sqlinterp.lookup.neighbours import boxes_around
 from sqlinterp.lookup.placement import Placement
 from sqlinterp.lookup.statements import Statements
 from sqlinterp.paths import PATHS
@@ -33,12 +33,7 @@ def placed(regime_ids: list[int], axes: tuple[float, ...]) -> list[Placement]:
 def of_many(statements: Statements, placements: list[Placement]) -> list[Box]:
     """The boxes as batches find them; nothing is asked of an open box but that it is open."""
     targets = [placement.target(0) for placement in placements]
-    groups = [group_row(number, group) for number, group in enumerate(GROUPS)]
-    columns, rows = statements.fetch(
-        "lookup.neighbours",
-        targets=json.dumps(targets), groups=json.dumps(groups), aggregation="median",
-    )  # fmt: skip
-    boxes = read_boxes(columns, rows, GROUPS).get(0, [])
+    boxes = boxes_around(statements, targets, GROUPS, "median").get(0, [])
     for box in boxes:
         if not box.is_bracketed:
             box.corners = []

@@ -18,6 +18,7 @@ import sqlinterp
 from sqlinterp.lookup import lanes
 from sqlinterp.session import ProfilingDatabase
 
+SET_LIMIT = lanes.Lane._limit
 CALLS = [matmul_call(16 * m, 16 * k, 48) for m in range(1, 70) for k in range(1, 70)]
 
 
@@ -54,12 +55,9 @@ def test_a_large_batch_leaves_the_memory_to_its_answers(
     seen = []
     monkeypatch.setattr(lanes, "_BATCH", len(CALLS))
     monkeypatch.setattr(
-        lanes.Lane, "_limit", lambda own, memory: (seen.append(memory), set_limit(own, memory))
+        lanes.Lane, "_limit", lambda own, memory: (seen.append(memory), SET_LIMIT(own, memory))
     )
     assert opened.lookup_many(CALLS) == expected
     assert opened.lookup_many(CALLS[:-1]) == expected[:-1]
     assert seen == ["192MiB", "512MiB"]
     assert limit_of(opened) == "512.0 MiB"
-
-
-set_limit = lanes.Lane._limit
