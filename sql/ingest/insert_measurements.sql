@@ -13,3 +13,4 @@ select row_id, file_id, version_id, kernel_type, row_number, line_number, op_sta
     raw_latency_us, extra_json, columns(lambda name: list_contains(getvariable('duration_columns'), name)),
     e.* exclude (staged_id)
 from operand_row join stored_row using (staged_id) left join enrichments as e using (staged_id)
+order by row_id

@@ -6,3 +6,4 @@ select r.file_id, r.row_number, r.line_number, header, reason,
 from cell_problem join operand_row as r using (staged_id) join staged_row as s using (staged_id)
 where is_fatal
 qualify row_number() over (partition by staged_id order by precedence, column_name) = 1
+order by staged_id

@@ -61,3 +61,17 @@ def test_steps_without_work_are_left_out(folder: Folder, monkeypatch: pytest.Mon
     monkeypatch.setattr(staging, "_ONLY_WHERE", {})
     folder.ingest()
     assert content(folder.database) == told
+
+
+def test_rows_lie_in_the_order_of_their_files(folder: Folder) -> None:
+    """Whatever threads read them: the same folders give the same tables, not only equal sets."""
+    shapes = [f"{16 * (1 + number % 400)},{16 * (1 + number % 7)}" for number in range(20_000)]
+    shapes[3::9] = ["no shape"] * len(shapes[3::9])
+    for kernel in ("Bad", "Worse"):
+        folder.write(kernel, text(*map(line, shapes)))
+    folder.ingest()
+    query = "select file_name, t.row_number from {} as t join source_file using (file_id)"
+    for table in ("measurement", "rejected_row"):
+        lying = folder.rows(query.format(table))
+        assert len(lying) > 4_000
+        assert lying == sorted(lying)
