@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import math
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
@@ -16,6 +15,7 @@ from sqlinterp.parts import parts
 Row = dict[str, Any]
 Ask = tuple[Any, ...]  # a wish of the exact search, and how it is granted
 _CHUNK = 20_000
+_LARGEST_BLOCK = 64  # a dim is rounded up to a multiple of this or of one of its divisors
 
 
 class Padding:
@@ -33,20 +33,21 @@ class Padding:
         self._statements = statements
         self._plain_keys = store.plain_keys()
         self._measured: dict[int, list[list[int]]] = {}
-        self._sizes: dict[tuple[Shape, ...], list[tuple[int, list[int]]]] = {}
+        self._sizes: dict[tuple[Shape, ...], list[tuple[list[int], list[int]]]] = {}
         self._read({row["row_id"] for row in groups if _group(row) not in self._plain_keys})
 
     def near(self, groups: Iterable[Row], asked: Iterable[Ask]) -> Iterator[tuple[Row, Ask]]:
         """Yield the groups under one key that are worth judging, with what asks for each.
 
-        Most groups are not, by their sizes: only multiples of 8 are padded dims, and padding makes
-        no operand smaller. Those with the other dims are looked up, since a key may have very many.
+        Most groups are not, by their dims: padding makes every dim larger by less than a block, or
+        leaves it as it is, and only multiples of 8 are padded ones. Those with the other dims are
+        looked up, since a key may have very many.
         """
-        every = [(group, self._held(group)) for group in groups]
-        by_dim: dict[tuple[int, int], list[tuple[Row, Sequence[Sequence[int]]]]] = defaultdict(list)
+        every = [(group, list(map(_ascending, self._held(group)))) for group in groups]
+        by_dim: dict[tuple[int, int], list[tuple[Row, list[list[int]]]]] = defaultdict(list)
         for one in every:
-            for slot, shape in enumerate(one[1]):
-                for dim in set(shape):
+            for slot, dims in enumerate(one[1]):
+                for dim in set(dims):
                     by_dim[slot, dim].append(one)
         for ask in asked:
             wish = ask[0]
@@ -54,12 +55,12 @@ class Padding:
             fixed = [(slot, dim) for slot, (_, dims) in enumerate(sizes) for dim in dims]
             for group, held in min((by_dim.get(dim, []) for dim in fixed), key=len, default=every):
                 if all(
-                    size >= math.prod(had) and all(dim in had for dim in dims)
+                    all(dim in had for dim in dims) and _is_within_blocks(size, had)
                     for (size, dims), had in zip(sizes, held, strict=False)
                 ):
                     yield group, ask
 
-    def _sizes_of(self, shapes: tuple[Shape, ...]) -> list[tuple[int, list[int]]]:
+    def _sizes_of(self, shapes: tuple[Shape, ...]) -> list[tuple[list[int], list[int]]]:
         sizes = self._sizes.get(shapes)
         if sizes is None:
             sizes = self._sizes[shapes] = [_size(shape) for shape in shapes]
@@ -115,9 +116,26 @@ def _told(plain_key: str) -> list[Shape]:
     return shapes
 
 
-def _size(shape: Shape) -> tuple[int, list[int]]:
-    """Return the size of an operand, and those of its dims that cannot be padded ones."""
-    return math.prod(shape), [dim for dim in shape if dim % 8 and dim != 1]
+def _size(shape: Shape) -> tuple[list[int], list[int]]:
+    """Return the dims of an operand in ascending order, and those that cannot be padded ones."""
+    dims = _ascending(shape)
+    return dims, [dim for dim in dims if dim % 8]
+
+
+def _ascending(shape: Sequence[int]) -> list[int]:
+    """Return the dims of a shape but for ones, which come and go, and zeros, which stay."""
+    return sorted(dim for dim in shape if dim > 1)
+
+
+def _is_within_blocks(dims: list[int], had: list[int]) -> bool:
+    """Whether each dim, in some order, may be one of those of a measured shape rounded up.
+
+    If any order does, then the ascending one; ones of the measured shape belong to the smallest.
+    """
+    ones = len(dims) - len(had)
+    return ones >= 0 and all(
+        low <= dim < low + _LARGEST_BLOCK for dim, low in zip(dims[ones:], had, strict=True)
+    )
 
 
 def _question(row: Row, measured: Sequence[Sequence[int]]) -> Mapping[str, Any]:
