@@ -6,7 +6,12 @@ import json
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from numbers import Integral
 from typing import Any
+
+from sqlinterp.errors import UsageError
+
+LARGEST_DIM = 2**40
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,11 +26,55 @@ class Tensor:
         torch's name without ``torch.``, e.g. ``bfloat16``.
     values : tuple of int or None
         Values of a small integer tensor that the lookup reads, e.g. sequence lengths [tokens].
+
+    Raises
+    ------
+    UsageError
+        If dims are no integers from 0 to 2**40, the dtype is no text, or values are no integers.
+        Lists become tuples, and integers of other libraries Python's.
     """
 
     shape: tuple[int, ...]
     dtype: str
     values: tuple[int, ...] | None = None
+
+    def __post_init__(self) -> None:
+        if not _is_shape(self.shape):
+            object.__setattr__(self, "shape", integers(self.shape, "shape"))
+            if not _is_shape(self.shape):
+                raise UsageError(f"{self.shape} is no shape", expected="dims from 0 to 2**40")
+        if not isinstance(self.dtype, str) or not self.dtype:
+            raise UsageError(f"{self.dtype!r} is no dtype", expected="its name in torch")
+        if self.values is not None:
+            object.__setattr__(self, "values", integers(self.values, "values"))
+
+
+def _is_shape(given: Any) -> bool:
+    if type(given) is not tuple:
+        return False
+    for dim in given:  # noqa: SIM110 - a third of the time of a generator, for every tensor
+        if type(dim) is not int or not 0 <= dim <= LARGEST_DIM:
+            return False
+    return True
+
+
+def integers(given: Any, name: str) -> tuple[int, ...]:
+    """Return integers of any library as Python's; a bool is none.
+
+    Raises
+    ------
+    UsageError
+        If something else is among them, or they are neither a list nor an array.
+    """
+    if hasattr(given, "tolist"):
+        given = given.tolist()
+    if not isinstance(given, (list, tuple)) or not all(map(_is_integer, given)):
+        raise UsageError(f"{name} {given!r} holds something else than integers")
+    return tuple(map(int, given))
+
+
+def _is_integer(given: Any) -> bool:
+    return isinstance(given, Integral) and not isinstance(given, bool)
 
 
 Argument = Any  # Tensor, list of Tensor or None, tuple of ints or bools, number, text, bool, None

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from sqlinterp.errors import UsageError
-from sqlinterp.lookup.simulator_call import from_call, is_call
-from sqlinterp.model import Argument, ChildInvocation, OpInvocation, Tensor
+from sqlinterp.lookup.simulator_call import from_call, is_call, is_tensor, number_of, tensor_of
+from sqlinterp.model import Argument, ChildInvocation, OpInvocation, Tensor, integers
 
-_LARGEST_DIM = 2**40
 _KEYS = frozenset({"op", "args", "kwargs", "outputs", "children"})
 _CHILD_KEYS = _KEYS | {"kernel", "alternates", "query_mode", "tc_input_count"}
+_ADDRESS = re.compile(" at 0x[0-9a-f]+")
+_SCALARS = frozenset({bool, int, float, str, type(None)})
 
 # Every reader below appends what is wrong, told from its value inwards: ".shape is ...". Whoever
 # called it puts the place in front, so that nothing is spelled out while nothing is wrong.
@@ -29,7 +31,9 @@ def read_invocation(given: Any) -> OpInvocation:
         If it is no invocation; the message lists every argument that is wrong.
     """
     if isinstance(given, OpInvocation):
-        return given
+        if _is_read(given):
+            return given
+        given = _fields(given)
     if type(given) is not dict and is_call(given):
         return from_call(given)
     if isinstance(given, (str, bytes)):
@@ -56,7 +60,7 @@ def read_invocations(given: Sequence[Any], part: slice = slice(None)) -> list[Op
             invocations.append(read_invocation(one))
         except UsageError as error:
             where = f"invocation {place}" if len(given) > 1 else ""
-            raise UsageError(error.what, where) from error
+            raise UsageError(error.what, where, error.expected, error.todo) from error
     return invocations
 
 
@@ -74,6 +78,35 @@ def parse_json(text: str | bytes) -> Any:
         raise UsageError(f"malformed invocation: no valid JSON ({error})") from error
 
 
+def _is_read(given: OpInvocation) -> bool:
+    """Whether an invocation is what the readers below make, as nearly all are that get here."""
+    return (
+        type(given.op) is str
+        and given.op != ""
+        and not given.children
+        and type(given.args) is tuple
+        and all(map(_is_argument, given.args))
+        and type(given.kwargs) is dict
+        and all(map(_is_argument, given.kwargs.values()))
+        and type(given.outputs) is tuple
+        and all(type(output) is Tensor for output in given.outputs)
+    )
+
+
+def _is_argument(value: Any) -> bool:
+    kind = type(value)
+    if kind is list:
+        return all(map(_is_argument, value))
+    if kind is tuple:
+        return all(type(item) in _SCALARS for item in value)
+    return kind is Tensor or kind in _SCALARS
+
+
+def _fields(given: OpInvocation) -> dict[str, Any]:
+    """Return an invocation that somebody put together as the object that stands for it."""
+    return {name: getattr(given, name) for name in _KEYS}
+
+
 def _invocation(
     given: Any, problems: Problems, keys: frozenset[str] = _KEYS
 ) -> OpInvocation | None:
@@ -85,18 +118,24 @@ def _invocation(
         problems.append(f" has unknown keys: {', '.join(unknown)}")
     op = given.get("op")
     if not isinstance(op, str) or not op:
-        if "kernel" not in given:
+        if given.get("kernel") is None:
             problems.append(f".op is {_short(op)}, expected the name of an operator")
         op = ""
     return OpInvocation(
         op=op.removeprefix("torch.ops."),
-        args=tuple(_each(given.get("args", ()), _argument, ".args", problems)),
-        kwargs=_keywords(given.get("kwargs") or {}, problems),
-        outputs=_outputs(given.get("outputs") or (), problems),
+        args=tuple(_each(_told(given, "args", ()), _argument, ".args", problems)),
+        kwargs=_keywords(_told(given, "kwargs", {}), problems),
+        outputs=_outputs(_told(given, "outputs", ()), problems),
         children=tuple(
-            filter(None, _each(given.get("children") or (), _child, ".children", problems))
+            filter(None, _each(_told(given, "children", ()), _child, ".children", problems))
         ),
     )
+
+
+def _told(given: Mapping[str, Any], key: str, otherwise: Any) -> Any:
+    """Return what an object says under a key, and something else where that is null."""
+    value = given.get(key)
+    return otherwise if value is None else value
 
 
 def _each(values: Any, read: Reader, place: str, problems: Problems) -> list[Any]:
@@ -136,6 +175,9 @@ def _outputs(values: Any, problems: Problems) -> tuple[Tensor, ...]:
 
 
 def _child(given: Any, problems: Problems) -> ChildInvocation | None:
+    if isinstance(given, ChildInvocation) and isinstance(given.invocation, OpInvocation):
+        own = {name: getattr(given, name) for name in _CHILD_KEYS - _KEYS}
+        given = {**_fields(given.invocation), **own}
     invocation = _invocation(given, problems, _CHILD_KEYS)
     if invocation is None:
         return None
@@ -146,7 +188,7 @@ def _child(given: Any, problems: Problems) -> ChildInvocation | None:
     for key, value in texts.items():
         if value is not None and not isinstance(value, str):
             problems.append(f".{key} is {_short(value)}, expected text")
-    alternates = _sequence(given.get("alternates") or (), ".alternates", problems)
+    alternates = _sequence(_told(given, "alternates", ()), ".alternates", problems)
     names = tuple(str(name) for name in alternates)
     return ChildInvocation(invocation, texts["kernel"], names, texts["query_mode"], count)
 
@@ -164,9 +206,24 @@ def _argument(value: Any, problems: Problems) -> Argument:
     if value is None or isinstance(value, (bool, int, float, str, Tensor)):
         return value
     if isinstance(value, (list, tuple)):
-        return _each(value, _argument, "", problems)
+        items = _each(value, _argument, "", problems)
+        return tuple(items) if isinstance(value, tuple) and _is_argument(tuple(items)) else items
     if isinstance(value, Mapping):
         return _object(value, problems)
+    return _foreign(value, problems)
+
+
+def _foreign(value: Any, problems: Problems) -> Argument:
+    """Return a number or a tensor of another library."""
+    number = number_of(value)
+    if number is not None:
+        return number
+    if is_tensor(value):
+        try:
+            return tensor_of(value)
+        except UsageError as error:
+            problems.append(f": {error}")
+            return None
     problems.append(f" is {_short(value)}, expected a tensor, list, number, text or null")
     return None
 
@@ -176,45 +233,56 @@ def _object(value: Mapping[str, Any], problems: Problems) -> Argument:
         return _tensor(value, problems)
     for key, kind in (("ints", int), ("bools", bool)):
         if key in value:
-            items = _sequence(value[key], f".{key}", problems)
-            if not all(
-                isinstance(i, kind) and (kind is bool) == isinstance(i, bool) for i in items
-            ):
-                problems.append(f".{key} holds something else than {key}")
-            return tuple(items)
+            given = value[key].tolist() if hasattr(value[key], "tolist") else value[key]
+            items = _sequence(given, f".{key}", problems)
+            return _numbers(items, kind, f".{key}", problems)
     problems.append(f" is {_short(value)}, expected a tensor with shape and dtype")
     return None
 
 
-def _tensor(value: Mapping[str, Any], problems: Problems) -> Tensor:
+def _numbers(
+    given: Sequence[Any], kind: type[int], place: str, problems: Problems
+) -> tuple[int, ...]:
+    try:
+        if kind is int:
+            return integers(given, "ints")
+        if all(isinstance(item, bool) for item in given):
+            return tuple(given)
+    except UsageError:
+        pass
+    problems.append(f"{place} holds something else than {place[1:]}")
+    return ()
+
+
+def _tensor(value: Mapping[str, Any], problems: Problems) -> Tensor | None:
     shape, dtype, values = value["shape"], value.get("dtype"), value.get("values")
-    if not _is_shape(shape):
-        problems.append(f".shape is {_short(shape)}, expected dims from 0 to 2**40")
-        shape = ()
-    if not isinstance(dtype, str) or not dtype:
-        problems.append(f".dtype is {_short(dtype)}, expected a torch dtype name")
-        dtype = ""
-    numbers = None
-    if isinstance(values, (list, tuple)) and all(map(_is_int, values)):
-        numbers = tuple(values)
-    elif values is not None:
-        problems.append(f".values is {_short(values)}, expected integers")
-    return Tensor(tuple(shape), dtype.removeprefix("torch."), numbers)
+    try:
+        return _made(shape, dtype, values)
+    except UsageError:
+        pass
+    for parts, problem in (
+        ((shape, "-", None), f".shape is {_short(shape)}, expected dims from 0 to 2**40"),
+        (((), dtype, None), f".dtype is {_short(dtype)}, expected a torch dtype name"),
+        (((), "-", values), f".values is {_short(values)}, expected integers"),
+    ):
+        try:
+            _made(*parts)
+        except UsageError:
+            problems.append(problem)
+    return None
 
 
-def _is_shape(value: Any) -> bool:
-    if not isinstance(value, (list, tuple)):
-        return False
-    for dim in value:
-        if not (type(dim) is int or _is_int(dim)) or not 0 <= dim <= _LARGEST_DIM:
-            return False
-    return True
-
-
-def _is_int(value: Any) -> bool:
-    return isinstance(value, int) and not isinstance(value, bool)
+def _made(shape: Any, dtype: Any, values: Any) -> Tensor:
+    if type(dtype) is not str and repr(dtype).startswith("torch."):
+        dtype = repr(dtype)
+    if isinstance(dtype, str):
+        dtype = dtype.removeprefix("torch.")
+    return Tensor(tuple(shape) if type(shape) is list else shape, dtype, values)
 
 
 def _short(value: Any) -> str:
-    text = repr(value)
+    try:
+        text = _ADDRESS.sub("", repr(value))  # the same fault is told in the same words
+    except Exception:  # somebody else's code
+        text = type(value).__name__
     return text if len(text) <= 60 else text[:57] + "..."

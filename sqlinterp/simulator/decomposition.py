@@ -9,7 +9,14 @@ from typing import Any
 
 from sqlinterp.errors import UsageError
 from sqlinterp.lookup.invocation import read_invocation
-from sqlinterp.lookup.simulator_call import dtype_name, from_call, is_call, is_tensor, operator_name
+from sqlinterp.lookup.simulator_call import (
+    dtype_name,
+    from_call,
+    is_call,
+    is_tensor,
+    number_of,
+    operator_name,
+)
 from sqlinterp.model import Argument, ChildInvocation, OpInvocation, Tensor
 
 Children = tuple[ChildInvocation, ...]
@@ -78,11 +85,9 @@ def children_of(call: Any, decompose: Decompose) -> Children | Failure:
 
 
 def _child(part: Any) -> ChildInvocation:
-    if isinstance(part, ChildInvocation):
-        return part
     if isinstance(part, OpInvocation):
-        return ChildInvocation(part)
-    if isinstance(part, Mapping):
+        part = ChildInvocation(part)
+    if isinstance(part, (ChildInvocation, Mapping)):
         return read_invocation({"op": "composite", "children": [part]}).children[0]
     if is_call(part):
         return ChildInvocation(from_call(part))
@@ -133,8 +138,18 @@ def _keywords(told: Mapping[str, Any]) -> dict[str, Argument]:
             continue
         if isinstance(value, Mapping):
             keywords.update(_keywords(value))
-        elif isinstance(value, (bool, int, float, str)):
-            keywords[name] = value
-        elif isinstance(value, (list, tuple)) and not any(is_tensor(item) for item in value):
-            keywords[name] = tuple(value)
+        elif isinstance(value, (list, tuple)):
+            items = [_plain(item) for item in value]
+            if not any(is_tensor(item) for item in items):
+                keywords[name] = tuple(items)
+        elif isinstance(plain := _plain(value), (bool, int, float, str)):
+            keywords[name] = plain
     return keywords
+
+
+def _plain(value: Any) -> Any:
+    """Return numbers of other libraries as Python's, all else as it is."""
+    if isinstance(value, (bool, int, float, str)):
+        return value
+    number = number_of(value)
+    return value if number is None else number

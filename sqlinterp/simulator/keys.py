@@ -6,7 +6,13 @@ from collections.abc import Mapping
 from functools import lru_cache
 from typing import Any
 
-from sqlinterp.lookup.simulator_call import dtype_name, operator_name, text_of, values_of
+from sqlinterp.lookup.simulator_call import (
+    dtype_name,
+    number_of,
+    operator_name,
+    text_of,
+    values_of,
+)
 from sqlinterp.model import ChildInvocation, OpInvocation, Tensor
 
 Key = tuple[Any, ...]
@@ -77,6 +83,8 @@ def _argument_key(value: Any, with_values: bool) -> Any:
         shape, dtype = value.shape, value.dtype
     except AttributeError:
         return _other_key(value, with_values)
+    if not shape and (number := number_of(value)) is not None:
+        return _argument_key(number, with_values)
     values = values_of(value) if with_values else None
     return (tuple(shape), _known_dtype_name(dtype), values)
 
@@ -87,4 +95,5 @@ def _other_key(value: Any, with_values: bool) -> Any:
         return ("[", *[_argument_key(item, with_values) for item in value])
     if isinstance(value, (bool, int, float)):
         return (type(value).__name__, value)
-    return text_of(value)
+    number = number_of(value)
+    return text_of(value) if number is None else _argument_key(number, with_values)

@@ -74,7 +74,7 @@ def read_request(given: Any, snapshot: Snapshot[Any], decompose: Decompose | Non
     if is_call(given):
         try:
             return _call_request(given, snapshot, decompose)
-        except TypeError:  # an unhashable or unusual argument: say what is wrong, or manage
+        except Exception:  # an unhashable or unusual argument: say what is wrong, or manage
             given = from_call(given)
     return _plain_request(read_invocation(given), snapshot, decompose)
 

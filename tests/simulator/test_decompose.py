@@ -10,6 +10,7 @@ from pathlib import Path
 from types import ModuleType, SimpleNamespace
 from typing import Any
 
+import numpy as np
 import pytest
 from simulator.stand_in import BF16, MLA, MM, FakeTensor, decompose, invoke, mla, mm
 
@@ -90,6 +91,7 @@ def test_a_partial_sum_says_what_is_missing(database: Path) -> None:
     [
         mm(64),
         ChildInvocation(PLAIN),
+        OpInvocation(MM, list(PLAIN.args)),  # type: ignore[arg-type]
         PLAIN,
         {"kernel": "MatMulV2", "args": [{"shape": [64, 64], "dtype": "bfloat16"},
                                         {"shape": [64, 32], "dtype": "bfloat16"}]},
@@ -97,15 +99,19 @@ def test_a_partial_sum_says_what_is_missing(database: Path) -> None:
         Spec("MatMulV2", [(64, 64), (64, 32)], "DT_BF16", "compute"),
         Named("MatMulV2", [(64, 64), (64, 32)], [BF16, BF16]),
     ],
-    ids=["simulator", "child", "invocation", "contract", "spec", "csv dtype", "named tuple"],
+    ids=["simulator", "child", "lists", "invocation", "contract", "spec", "csv dtype", "named"],
 )  # fmt: skip
 def test_a_child_may_be_given_in_many_ways(child: Any, database: Path) -> None:
     with SqlDataSource(database, decompose=lambda _: [child, Slotted()]) as source:
         assert source.lookup(mla(64)).latency_us == 64 + 8
 
 
-def test_a_description_may_tell_what_an_attention_kernel_needs(database: Path) -> None:
-    told = {"sparse_mode": 3, "num_kv_heads": 2, "actual_seq_lengths_kv": [1024, 1024]}
+@pytest.mark.parametrize("number", [int, np.int64])
+def test_a_description_may_tell_what_an_attention_kernel_needs(
+    database: Path, number: type[int]
+) -> None:
+    lengths = [number(1024), number(1024)]
+    told = {"sparse_mode": 3, "num_kv_heads": number(2), "actual_seq_lengths_kv": lengths}
     spec = Spec("FusedInferAttentionScore", [(16, 8, 128)], BF16, "attention_special", 1024, told)
     with SqlDataSource(database, decompose=lambda _: [spec]) as source:
         assert source.lookup(mla(16)).latency_us == 10
@@ -147,6 +153,8 @@ def test_other_children_are_another_invocation(database: Path) -> None:
         (lambda _: None, "decompose_failed"),
         (lambda _: [], "decompose_failed"),
         (lambda _: [SimpleNamespace(kernel_type="MatMulV2")], "decompose_failed:UsageError"),
+        (lambda _: [OpInvocation(MM, (object(),))], "decompose_failed:UsageError"),
+        (lambda _: [ChildInvocation(OpInvocation("", ({},)), "K")], "decompose_failed:UsageError"),
         (lambda _: [7], "decompose_failed:UsageError"),
         (lambda _: 7, "decompose_failed:TypeError"),
         (lambda call: call.nothing, "decompose_failed:AttributeError"),
