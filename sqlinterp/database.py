@@ -11,6 +11,7 @@ import duckdb
 
 from sqlinterp import queries
 from sqlinterp.errors import DatabaseError, UsageError
+from sqlinterp.given import path_of
 from sqlinterp.locks import check_regular
 
 DEFAULT_FILE = "profiling.duckdb"
@@ -26,8 +27,16 @@ _LOCKED_DOWN: dict[str, Any] = {
 
 
 def database_path(given: str | os.PathLike[str] | None = None) -> Path:
-    """Return the database file: the given one, ``$SQLINTERP_DB``, or ``profiling.duckdb``."""
-    return Path(given or os.environ.get("SQLINTERP_DB") or DEFAULT_FILE)
+    """Return the database file: the given one, ``$SQLINTERP_DB``, or ``profiling.duckdb``.
+
+    Raises
+    ------
+    UsageError
+        If it is no path.
+    """
+    if given is None or given == "":
+        given = os.environ.get("SQLINTERP_DB") or DEFAULT_FILE
+    return path_of(given, "the database")
 
 
 def connect_writer(path: Path, name: Path | None = None) -> duckdb.DuckDBPyConnection:
@@ -221,6 +230,8 @@ def resolve_version(known: list[str], given: str | None) -> str:
         if len(known) == 1:
             return known[0]
         raise UsageError(f"the database holds {len(known)} versions; name one", todo=listing)
+    if not isinstance(given, str):
+        raise UsageError(f"version {given!r} is no text", todo=listing)
     matches = [key for key in known if key == given]
     matches = matches or [key for key in known if key.endswith("/" + given.strip("/"))]
     if len(matches) != 1:

@@ -116,6 +116,19 @@ class ChildInvocation:
     tc_input_count: int | None = None
 
 
+def _grid(given: Any) -> tuple[tuple[int, ...], tuple[int, ...]]:
+    try:
+        shape, tiers = given
+        found = integers(shape, "shape"), integers(tiers, "tiers")
+    except (TypeError, ValueError, UsageError) as error:
+        raise UsageError(
+            "comm_grid is no device grid", expected="{'shape': [...], 'tiers': [...]}"
+        ) from error
+    if any(number < 0 for side in found for number in side):
+        raise UsageError(f"comm_grid is {found!r}", expected="sizes and tiers from 0 on")
+    return found
+
+
 @dataclass(frozen=True)
 class QueryContext:
     """What a lookup depends on besides the invocation.
@@ -134,6 +147,12 @@ class QueryContext:
         How duplicates become one latency: mean, median, min, first or reference.
     policy : str or None
         Canonical JSON of policy fields that win over those of the mapping, None for the mapping's.
+
+    Raises
+    ------
+    UsageError
+        If a size is no positive integer, a switch neither True nor False, or the grid no pair of
+        lists of integers.
     """
 
     ep_size: int | None = None
@@ -143,6 +162,20 @@ class QueryContext:
     disable_interpolation: bool = False
     aggregation: str = "mean"
     policy: str | None = None
+
+    def __post_init__(self) -> None:
+        for name in ("ep_size", "tp_size"):
+            size = getattr(self, name)
+            if size is not None and not (_is_integer(size) and size > 0):
+                raise UsageError(f"{name} is {size!r}", expected="a positive integer")
+            object.__setattr__(self, name, None if size is None else int(size))
+        for name in ("sequence_parallel", "disable_interpolation"):
+            switch = getattr(self, name)
+            if not (str(switch) in ("True", "False", "0", "1") and switch in (True, False)):
+                raise UsageError(f"{name} is {switch!r}", expected="True or False")
+            object.__setattr__(self, name, bool(switch))
+        if self.comm_grid is not None:
+            object.__setattr__(self, "comm_grid", _grid(self.comm_grid))
 
 
 @dataclass(frozen=True, slots=True)

@@ -115,8 +115,10 @@ def run_policy(told: Mapping[str, Any]) -> str:
     Raises
     ------
     UsageError
-        If a field is unknown or makes no sense.
+        If it is no mapping, or a field is unknown or makes no sense.
     """
+    if not isinstance(told, Mapping):
+        raise UsageError(f"policy is {told!r}", expected="fields of interpolation_policy")
     blocks = told.get("kernel_overrides") or {}
     if not isinstance(blocks, Mapping):
         raise UsageError(f"policy.kernel_overrides is {blocks!r}", expected="a mapping of kernels")

@@ -10,9 +10,10 @@ from typing import Any
 import duckdb
 
 from sqlinterp.database import database_path
-from sqlinterp.errors import UsageError
+from sqlinterp.given import list_of
 from sqlinterp.locks import Identity
 from sqlinterp.lookup.catalog import Catalog
+from sqlinterp.lookup.context import check_aggregation, read_context
 from sqlinterp.lookup.engine import Engine, collection_paused
 from sqlinterp.lookup.invocation import read_invocation, read_invocations
 from sqlinterp.lookup.lanes import Lane
@@ -23,7 +24,6 @@ from sqlinterp.lookup.simulator_call import SimulatorCall
 from sqlinterp.lookup.statements import Statements, Step
 from sqlinterp.model import Answer, OpInvocation, QueryContext
 from sqlinterp.opened import CurrentContent
-from sqlinterp.policy import PRESETS, run_policy
 
 Invocation = OpInvocation | Mapping[str, Any] | str | bytes | SimulatorCall
 
@@ -50,10 +50,7 @@ class ProfilingDatabase:
         context: QueryContext,
         follow: bool = True,
     ) -> None:
-        if context.aggregation not in PRESETS:
-            raise UsageError(
-                f"aggregation '{context.aggregation}' is unknown", expected=", ".join(PRESETS)
-            )
+        check_aggregation(context.aggregation)
         self.path = database_path(path)
         self.context = context
         self._content = CurrentContent(self.path, version, follow)
@@ -115,7 +112,7 @@ class ProfilingDatabase:
         UsageError
             If an invocation is malformed; the message names its place.
         """
-        given = list(ops)
+        given = list_of(ops, "invocations", "a list; one alone is for lookup")
         if not given:
             return []
         answers: list[Answer] = []
@@ -263,24 +260,4 @@ def open_database(
     UsageError
         If the version is unknown or ambiguous, or a context field is, or the policy makes no sense.
     """
-    context["comm_grid"] = _grid(context.get("comm_grid"))
-    if isinstance(context.get("policy"), Mapping):
-        context["policy"] = run_policy(context["policy"])
-    try:
-        fields = QueryContext(**context)
-    except TypeError as error:
-        raise UsageError(f"unknown context field: {error}") from error
-    return ProfilingDatabase(database, version, fields, follow)
-
-
-def _grid(given: Any) -> tuple[tuple[int, ...], tuple[int, ...]] | None:
-    """Return shape and tiers of a device grid, given as a pair or as ``{"shape", "tiers"}``."""
-    if given is None:
-        return None
-    try:
-        shape, tiers = (given["shape"], given["tiers"]) if isinstance(given, Mapping) else given
-        return tuple(shape), tuple(tiers)
-    except (KeyError, TypeError, ValueError) as error:
-        raise UsageError(
-            "comm_grid is no device grid", expected="{'shape': [...], 'tiers': [...]}"
-        ) from error
+    return ProfilingDatabase(database, version, read_context(**context), follow)

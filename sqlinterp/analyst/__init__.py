@@ -14,6 +14,8 @@ import duckdb
 from sqlinterp.analyst.limits import DEFAULT_LIMITS, Limits
 from sqlinterp.analyst.process import Request, run_in_process
 from sqlinterp.database import connect_analyst
+from sqlinterp.errors import QueryError
+from sqlinterp.given import told
 
 __all__ = ["DEFAULT_LIMITS", "Limits", "run_sql", "write_parquet"]
 
@@ -91,6 +93,8 @@ def _answered(
     first: int | None,
 ) -> Iterator[Path]:
     """Run a query and lend the file of its result; an open file may be read after it is gone."""
+    if not isinstance(query, str):
+        raise QueryError(f"the query is {told(query)}", expected="SQL as text")
     with tempfile.TemporaryDirectory(prefix="sqlinterp-sql-", ignore_cleanup_errors=True) as folder:
         file = Path(folder).resolve() / "result.duckdb"
         run_in_process(Request(Path(path).absolute(), file, query, parameters, limits, first))

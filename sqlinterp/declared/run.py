@@ -21,6 +21,7 @@ from sqlinterp.declared.store import KnownFile, Store
 from sqlinterp.declared.tables import fingerprint, read_table
 from sqlinterp.definitions import is_current
 from sqlinterp.errors import DatabaseError, SourceError
+from sqlinterp.given import path_of, paths_of
 from sqlinterp.ingestion.derive import derive
 from sqlinterp.ingestion.mapping import canonical_json
 from sqlinterp.ingestion.summary import IngestSummary, summarise
@@ -44,7 +45,7 @@ class TableSummary(IngestSummary):
 
 def ingest_table(
     declaration: str | os.PathLike[str],
-    tables: Iterable[str | os.PathLike[str]],
+    tables: str | os.PathLike[str] | Iterable[str | os.PathLike[str]],
     database: str | os.PathLike[str],
     values: Mapping[str, Any] | None = None,
     replace: bool = False,
@@ -52,14 +53,13 @@ def ingest_table(
 ) -> TableSummary:
     """Make measured CSV or Parquet tables queryable as a declaration says.
 
-    Tables whose content, declaration and values are unchanged are not read again. Everything
-    happens in a file that takes the place of the database file at the end.
+    Unchanged tables are not read again; a new file takes the place of the database file at the end.
 
     Parameters
     ----------
     declaration : path or str
         YAML file, or the name of a shipped declaration.
-    tables : iterable of path
+    tables : path or iterable of path
         CSV or Parquet files of the layout that the declaration describes.
     database : path
         DuckDB file to write; it is created or migrated.
@@ -72,21 +72,24 @@ def ingest_table(
 
     Raises
     ------
-    SourceError
+    SourceError, UsageError
         If declaration or tables cannot be used; nothing is stored then.
     DatabaseError
         If the database file cannot be written, or somebody else writes it.
     """
-    told, paths, path = read_declaration(declaration), _paths(tables), Path(database)
+    path, paths = path_of(database, "the database"), _paths(tables)
+    told = read_declaration(path_of(declaration, "the declaration"))
     with publishing(path) as connection:
         migrations.migrate(connection)
         load_aliases(connection)
         return _Run(connection, path, told, values or {}).execute(paths, replace, progress)
 
 
-def _paths(tables: Iterable[str | os.PathLike[str]]) -> list[Path]:
+def _paths(tables: Any) -> list[Path]:
     """Return the paths of the tables, each once."""
-    paths = list(dict.fromkeys(Path(os.path.abspath(table)) for table in tables))
+    paths = list(
+        dict.fromkeys(Path(os.path.abspath(table)) for table in paths_of(tables, "a table"))
+    )
     if not paths:
         raise SourceError("no table was given")
     return paths

@@ -212,8 +212,9 @@ def _is_known(note: Note, versions: dict[Path, VersionFolder]) -> bool:
 
 def _nothing_found(roots: list[str | os.PathLike[str]], notes: list[Note]) -> SourceError:
     reasons = "".join(f"; {path}: {text}" for _, path, text in notes[:3])
+    below = f"no version directory below {', '.join(_shown(str(root)) for root in roots)}{reasons}"
     return SourceError(
-        f"no version directory below {', '.join(_shown(str(root)) for root in roots)}{reasons}",
+        below if roots else "no folder was given",
         expected=f"folders with {MAPPING_FILE} and one CSV per kernel",
         todo="'sqlinterp demo DIR' writes examples.",
     )

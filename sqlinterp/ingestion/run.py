@@ -14,6 +14,7 @@ from sqlinterp import migrations
 from sqlinterp.database import load_aliases
 from sqlinterp.definitions import is_current
 from sqlinterp.errors import DatabaseError
+from sqlinterp.given import path_of, paths_of
 from sqlinterp.ingestion.catalog import Catalog, KnownFile, policy_digest
 from sqlinterp.ingestion.derive import derive
 from sqlinterp.ingestion.folders import scan
@@ -29,7 +30,7 @@ _ROWS_PER_FLUSH = 600_000
 
 
 def ingest(
-    folders: Iterable[str | os.PathLike[str]],
+    folders: str | os.PathLike[str] | Iterable[str | os.PathLike[str]],
     database: str | os.PathLike[str],
     progress: Progress | None = None,
 ) -> IngestSummary:
@@ -41,7 +42,7 @@ def ingest(
 
     Parameters
     ----------
-    folders : iterable of path
+    folders : path or iterable of path
         Folders that are, or contain, version directories.
     database : path
         DuckDB file to write.
@@ -55,14 +56,13 @@ def ingest(
 
     Raises
     ------
-    SourceError
-        If a folder does not exist or holds no version directory, or a file changes meanwhile.
+    SourceError, UsageError
+        If a folder is no path, not there or without versions, or a file changes meanwhile.
     DatabaseError
         If the database file cannot be written, or somebody else writes it.
     """
-    found = scan(folders)
+    path, found = path_of(database, "the database"), scan(paths_of(folders, "a folder"))
     sources = with_communication(found.versions)
-    path = Path(database)
     with publishing(path) as connection:
         migrations.migrate(connection)
         load_aliases(connection)

@@ -18,6 +18,7 @@ from sqlinterp.lookup.simulator_call import (
     operator_name,
 )
 from sqlinterp.model import Argument, ChildInvocation, OpInvocation, Tensor
+from sqlinterp.simulator.options import check_callable
 
 Children = tuple[ChildInvocation, ...]
 Decompose = Callable[[Any], Iterable[Any] | None]
@@ -30,6 +31,18 @@ _SHAPES = ("input_shapes", "shapes")
 _DTYPES = ("input_dtypes", "dtypes", "dtype")
 _ALTERNATES = ("alternates", "alternate_kernel_types")
 _OWN = {*_KERNEL, *_SHAPES, *_DTYPES, *_ALTERNATES, "query_mode", "tc_input_count"}
+
+
+def decomposer(given: Decompose | None) -> Decompose | None:
+    """Return the hook that a caller gives, else that of the simulator if there is one.
+
+    Raises
+    ------
+    UsageError
+        If what is given cannot be called.
+    """
+    check_callable(given, "decompose")
+    return given or registered_decomposers()
 
 
 def registered_decomposers() -> Decompose | None:

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, fields
+from numbers import Integral
 from typing import Any
 
 from sqlinterp.errors import UsageError
-from sqlinterp.policy import PRESETS
+from sqlinterp.given import told
+from sqlinterp.lookup.context import check_aggregation
 
 
 @dataclass(frozen=True)
@@ -58,10 +60,20 @@ def read_options(given: Mapping[str, Any]) -> Options:
     if unknown:
         raise UsageError(f"unknown options: {', '.join(unknown)}", expected=", ".join(known))
     options = Options(**given)
-    if options.aggregation not in PRESETS:
-        raise UsageError(
-            f"aggregation '{options.aggregation}' is unknown", expected=", ".join(PRESETS)
-        )
-    if options.memo_size < 2:
-        raise UsageError(f"memo_size is {options.memo_size}", expected="at least 2")
+    check_aggregation(options.aggregation)
+    if not isinstance(options.memo_size, Integral) or options.memo_size < 2:
+        raise UsageError(f"memo_size is {options.memo_size!r}", expected="at least 2")
+    check_callable(options.analytic_us, "analytic_us")
     return options
+
+
+def check_callable(given: Any, name: str) -> None:
+    """Refuse what is given for a hook and cannot be called.
+
+    Raises
+    ------
+    UsageError
+        If it is neither None nor callable.
+    """
+    if given is not None and not callable(given):
+        raise UsageError(f"{name} is {told(given)}", expected="a function")

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from sqlinterp.errors import UsageError
+from sqlinterp.given import list_of
 from sqlinterp.model import Answer, OpInvocation, QueryContext
 from sqlinterp.session import ProfilingDatabase
 
@@ -100,7 +101,8 @@ def read_rollout(mode: str, allowlist: Iterable[str]) -> Rollout:
     UsageError
         If the mode is unknown, or the list and the mode do not go together.
     """
-    allowed = frozenset([allowlist] if isinstance(allowlist, str) else allowlist)
+    names = [allowlist] if isinstance(allowlist, str) else list_of(allowlist, "allowlist", "names")
+    allowed = frozenset(names)
     if mode not in MODES:
         raise UsageError(f"rollout mode '{mode}' is unknown", expected=", ".join(MODES))
     if (mode == "allowlist") != bool(allowed):

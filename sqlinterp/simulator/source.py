@@ -13,11 +13,12 @@ from typing import Any
 
 from sqlinterp.database import database_path
 from sqlinterp.errors import UsageError
+from sqlinterp.given import list_of
+from sqlinterp.lookup.context import read_context
 from sqlinterp.model import Answer, QueryContext
-from sqlinterp.policy import run_policy
 from sqlinterp.session import ProfilingDatabase
 from sqlinterp.simulator.answering import Answering
-from sqlinterp.simulator.decomposition import Decompose, registered_decomposers
+from sqlinterp.simulator.decomposition import Decompose, decomposer
 from sqlinterp.simulator.entries import Entry
 from sqlinterp.simulator.log import LookupLog
 from sqlinterp.simulator.metrics import export_metrics, metrics
@@ -76,13 +77,13 @@ class SqlDataSource:
         **options: Any,
     ) -> None:
         given = read_options(options)
-        context = QueryContext(
+        context = read_context(
             ep_size=group_size(parallel_config, "expert_parallel_size", "ep_size"),
             tp_size=group_size(parallel_config, "tensor_parallel_size", "tp_size"),
             comm_grid=communication_grid(device_profile),
             disable_interpolation=disable_interpolation,
             aggregation=given.aggregation,
-            policy=None if given.policy is None else run_policy(given.policy),
+            policy=given.policy,
         )
         rollout = read_rollout(given.mode, given.allowlist)
         is_parallel = sequence_parallel_switch(given.sequence_parallel, parallel_config)
@@ -100,7 +101,7 @@ class SqlDataSource:
             self._snapshots,
             Surroundings(context, is_parallel),
             rollout,
-            decompose or registered_decomposers(),
+            decomposer(decompose),
             self._types,
             self._log,
         )
@@ -130,7 +131,7 @@ class SqlDataSource:
 
     def lookup_many(self, invocations: Iterable[Any]) -> list[Any]:
         """Answer invocations in order, as :meth:`ProfilingDatabase.lookup_many` does."""
-        asked = list(invocations)
+        asked = list_of(invocations, "invocations", "a list; one alone is for lookup")
         entries = self._answering.entries(asked)
         return [self._given_out(entry, given) for entry, given in zip(entries, asked, strict=True)]
 
@@ -142,7 +143,8 @@ class SqlDataSource:
         int
             Distinct invocations among them [count].
         """
-        return len({id(entry) for entry in self._answering.entries(list(invocations))})
+        asked = list_of(invocations, "invocations", "a list")
+        return len({id(entry) for entry in self._answering.entries(asked)})
 
     def store(self, op_invoke_info: Any, result: Any) -> None:
         """Refuse: a profiling database is read-only.

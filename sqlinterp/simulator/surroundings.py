@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable
 from dataclasses import replace
+from numbers import Integral
 from typing import Any
 
 from sqlinterp.errors import UsageError
@@ -70,8 +71,8 @@ def group_size(parallel_config: Any, *names: str) -> int | None:
     """Return the first positive size that a parallel configuration has under one of the names."""
     for name in names:
         size = getattr(parallel_config, name, None)
-        if isinstance(size, int) and not isinstance(size, bool) and size > 0:
-            return size
+        if isinstance(size, Integral) and not isinstance(size, bool) and int(size) > 0:
+            return int(size)
     return None
 
 

@@ -7,16 +7,16 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from sqlinterp.errors import UsageError
 from sqlinterp.export.manifest import Manifest, check_files, read_manifest
 from sqlinterp.forks import Lock
 from sqlinterp.lookup.catalog import Catalog
+from sqlinterp.lookup.context import read_context
 from sqlinterp.lookup.invocation import read_invocations
 from sqlinterp.lookup.statements import Statements
-from sqlinterp.model import Answer, QueryContext
-from sqlinterp.policy import PRESETS, run_policy
+from sqlinterp.model import Answer
+from sqlinterp.policy import PRESETS
 from sqlinterp.relational.engine import RelationalEngine
-from sqlinterp.session import Invocation, _grid
+from sqlinterp.session import Invocation
 from sqlinterp.spark.backend import SparkBackend
 from sqlinterp.spark.cluster import ship_package, spark_session
 from sqlinterp.spark.driver import Driver
@@ -72,7 +72,7 @@ class SparkProfilingDatabase:
         **context: Any,
     ) -> None:
         self.path = Path(export_dir).resolve()
-        self.context = _context(context)
+        self.context = read_context(**context)
         manifest = read_manifest(self.path)
         check_files(self.path, manifest)
         self._driver = Driver(self.path, manifest, version)
@@ -183,18 +183,3 @@ class SparkProfilingDatabase:
 
     def __exit__(self, *exception: object) -> None:
         self.close()
-
-
-def _context(given: dict[str, Any]) -> QueryContext:
-    policy = given.get("policy")
-    told = {**given, "comm_grid": _grid(given.get("comm_grid"))}
-    if policy is not None and not isinstance(policy, str):
-        told["policy"] = run_policy(policy)
-    try:
-        context = QueryContext(**told)
-    except TypeError as error:
-        raise UsageError(f"unknown context field: {error}") from error
-    if context.aggregation not in PRESETS:
-        what = f"aggregation '{context.aggregation}' is unknown"
-        raise UsageError(what, expected=", ".join(PRESETS))
-    return context

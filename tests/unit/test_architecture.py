@@ -17,6 +17,7 @@ LAYERS = (
     (
         "errors",
         "forks",
+        "given",
         "interrupts",
         "memo",
         "model",
