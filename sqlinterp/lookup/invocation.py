@@ -30,6 +30,13 @@ def read_invocation(given: Any) -> OpInvocation:
     UsageError
         If it is no invocation; the message lists every argument that is wrong.
     """
+    try:
+        return _read(given)
+    except RecursionError as error:
+        raise UsageError("malformed invocation: its lists are nested too deeply") from error
+
+
+def _read(given: Any) -> OpInvocation:
     if isinstance(given, OpInvocation):
         if _is_read(given):
             return given

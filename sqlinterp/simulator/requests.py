@@ -75,7 +75,7 @@ def read_request(given: Any, snapshot: Snapshot[Any], decompose: Decompose | Non
         try:
             return _call_request(given, snapshot, decompose)
         except Exception:  # an unhashable or unusual argument: say what is wrong, or manage
-            given = from_call(given)
+            pass
     return _plain_request(read_invocation(given), snapshot, decompose)
 
 

@@ -34,6 +34,10 @@ from sqlinterp.simulator import SqlDataSource
 LEFT, RIGHT = Tensor((64, 64), "bfloat16"), Tensor((64, 32), "bfloat16")
 
 
+ENDLESS: list[Any] = []
+ENDLESS.append(ENDLESS)
+
+
 class Size:
     """A symbolic size: an integer for whoever asks, and not to be hashed."""
 
@@ -140,6 +144,9 @@ def test_it_is_answered_like_plain_numbers(asked: Callable[[Any], list[Any]], gi
         (OpInvokeInfo(Overload(MM), mm(64).args, [1]), "kwargs of aten.mm.default are no mapping"),  # type: ignore[arg-type]
         ({**PLAIN, "args": [Mute()]}, r"args\[0\]: Mute has no shape"),
         ({**PLAIN, "args": [{"shape": np.array([1.5]), "dtype": "x"}]}, r"\.shape is array"),
+        ({**PLAIN, "args": [ENDLESS]}, "nested too deeply"),
+        (invoke(MM, ENDLESS), "nested too deeply"),
+        (OpInvocation(MM, (ENDLESS,)), "nested too deeply"),
         (OpInvocation(MM, 5), "args is 5, expected a list"),  # type: ignore[arg-type]
         ({**PLAIN, "outputs": np.zeros(2)}, "outputs is array"),
         ({**PLAIN, "kwargs": np.zeros(2)}, "kwargs is array"),
