@@ -151,7 +151,7 @@ class QueryContext:
     Raises
     ------
     UsageError
-        If a size is no positive integer, a switch neither True nor False, or the grid no pair of
+        If a size is no integer, a switch neither True nor False, or the grid no pair of
         lists of integers.
     """
 
@@ -166,8 +166,8 @@ class QueryContext:
     def __post_init__(self) -> None:
         for name in ("ep_size", "tp_size"):
             size = getattr(self, name)
-            if size is not None and not (_is_integer(size) and size > 0):
-                raise UsageError(f"{name} is {size!r}", expected="a positive integer")
+            if size is not None and not _is_integer(size):
+                raise UsageError(f"{name} is {size!r}", expected="an integer")
             object.__setattr__(self, name, None if size is None else int(size))
         for name in ("sequence_parallel", "disable_interpolation"):
             switch = getattr(self, name)

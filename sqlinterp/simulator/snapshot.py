@@ -84,13 +84,15 @@ class Snapshots(Generic[Entry]):
         if identity == snapshot.identity or identity is None:
             return snapshot
         with self._lock:
-            if identity == self._current.identity:
-                return self._current
             previous = self._current
+            if file_identity(self._path) in (previous.identity, None):
+                return previous  # another thread opened it while this one waited
             fresh: Snapshot[Entry] = self._opened(previous.version_key)
             self._current = fresh
             self.reopened += 1
-        previous.retire()
+            is_closed = self._is_closed
+        for unused in (previous, *([fresh] if is_closed else [])):
+            unused.retire()
         return fresh
 
     def _opened(self, before: str | None = None) -> Snapshot[Entry]:
@@ -99,5 +101,6 @@ class Snapshots(Generic[Entry]):
 
     def close(self) -> None:
         """Close the file."""
-        self._is_closed = True
-        self._current.retire()
+        with self._lock:
+            self._is_closed = True
+            self._current.retire()

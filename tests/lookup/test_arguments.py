@@ -60,7 +60,6 @@ def test_numbers_of_numpy_are_numbers(
     ("given", "message"),
     [
         ({"ep_size": "16"}, "ep_size is '16'"),
-        ({"ep_size": 0}, "ep_size is 0"),
         ({"ep_size": True}, "ep_size is True"),
         ({"tp_size": 1.5}, "tp_size is 1.5"),
         ({"sequence_parallel": "yes"}, "sequence_parallel is 'yes'"),

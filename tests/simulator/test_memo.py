@@ -27,9 +27,10 @@ from simulator.stand_in import (
 
 import sqlinterp
 from sqlinterp.errors import DatabaseError, UsageError
+from sqlinterp.locks import file_identity
 from sqlinterp.lookup.simulator_call import from_call
 from sqlinterp.memo import Memo
-from sqlinterp.simulator import SqlDataSource
+from sqlinterp.simulator import SqlDataSource, snapshot
 from sqlinterp.simulator.keys import call_key, invocation_key
 
 
@@ -156,6 +157,35 @@ def test_more_distinct_invocations_than_the_memo_holds(database: Path) -> None:
 def replaceable(tmp_path: Path) -> tuple[Path, Path]:
     """A database, and another one whose latencies are three times as long."""
     return write_database(tmp_path / "old"), write_database(tmp_path / "new", 3.0)
+
+
+def test_a_thread_that_looked_before_another_one_opened_does_not_open_again(
+    database: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    seen = iter([file_identity(Path(__file__))])  # what had the name when it looked
+    with SqlDataSource(database) as source:
+        before = source._snapshots.current()
+        monkeypatch.setattr(snapshot, "file_identity", lambda path: next(seen, file_identity(path)))
+        assert source._snapshots.current() is before
+        assert source._snapshots.reopened == 0
+
+
+def test_a_file_opened_while_the_source_is_closed_is_closed_too(
+    replaceable: tuple[Path, Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path, other = replaceable
+    source = SqlDataSource(path)
+    opened = source._snapshots._opened
+
+    def slowly(before: str | None = None) -> Any:
+        source._snapshots._is_closed = True
+        return opened(before)
+
+    monkeypatch.setattr(source._snapshots, "_opened", slowly)
+    os.replace(other, path)
+    fresh = source._snapshots.current()
+    with pytest.raises(Exception, match="closed"):
+        fresh.database.lookup(mm(64))
 
 
 def test_another_file_under_the_name_is_read_at_once(replaceable: tuple[Path, Path]) -> None:
