@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
@@ -10,6 +11,7 @@ from typing import Any
 from sqlinterp.errors import UsageError
 
 _MOST_TOLD = 60
+_ADDRESS = re.compile(" at 0x[0-9a-f]+")
 
 
 def path_of(given: Any, name: str) -> Path:
@@ -59,6 +61,9 @@ def list_of(given: Any, name: str, expected: str) -> list[Any]:
 
 
 def told(given: Any) -> str:
-    """Return how an argument reads in a message."""
-    text = repr(given)
+    """Return how an argument reads in a message; the same fault is told in the same words."""
+    try:
+        text = _ADDRESS.sub("", repr(given))
+    except Exception:  # somebody else's code
+        text = type(given).__name__
     return text if len(text) <= _MOST_TOLD else text[: _MOST_TOLD - 3] + "..."

@@ -68,12 +68,13 @@ def integers(given: Any, name: str) -> tuple[int, ...]:
     """
     if hasattr(given, "tolist"):
         given = given.tolist()
-    if not isinstance(given, (list, tuple)) or not all(map(_is_integer, given)):
+    if not isinstance(given, (list, tuple)) or not all(map(is_integer, given)):
         raise UsageError(f"{name} {given!r} holds something else than integers")
     return tuple(map(int, given))
 
 
-def _is_integer(given: Any) -> bool:
+def is_integer(given: Any) -> bool:
+    """Return whether something is an integer, of whatever library; a bool is none."""
     return isinstance(given, Integral) and not isinstance(given, bool)
 
 
@@ -166,7 +167,7 @@ class QueryContext:
     def __post_init__(self) -> None:
         for name in ("ep_size", "tp_size"):
             size = getattr(self, name)
-            if size is not None and not _is_integer(size):
+            if size is not None and not is_integer(size):
                 raise UsageError(f"{name} is {size!r}", expected="an integer")
             object.__setattr__(self, name, None if size is None else int(size))
         for name in ("sequence_parallel", "disable_interpolation"):

@@ -13,7 +13,7 @@ from sqlinterp.database import database_path
 from sqlinterp.given import list_of
 from sqlinterp.locks import Identity
 from sqlinterp.lookup.catalog import Catalog
-from sqlinterp.lookup.context import check_aggregation, read_context
+from sqlinterp.lookup.context import read_context
 from sqlinterp.lookup.engine import Engine, collection_paused
 from sqlinterp.lookup.invocation import read_invocation, read_invocations
 from sqlinterp.lookup.lanes import Lane
@@ -50,7 +50,6 @@ class ProfilingDatabase:
         context: QueryContext,
         follow: bool = True,
     ) -> None:
-        check_aggregation(context.aggregation)
         self.path = database_path(path)
         self.context = context
         self._content = CurrentContent(self.path, version, follow)

@@ -32,17 +32,7 @@ def read_context(**given: Any) -> QueryContext:
         context = QueryContext(**given)
     except TypeError as error:
         raise UsageError(f"unknown context field: {error}") from error
-    check_aggregation(context.aggregation)
+    aggregation: Any = context.aggregation
+    if not isinstance(aggregation, str) or aggregation not in PRESETS:
+        raise UsageError(f"aggregation '{aggregation}' is unknown", expected=", ".join(PRESETS))
     return context
-
-
-def check_aggregation(given: Any) -> None:
-    """Refuse an aggregation that there is not.
-
-    Raises
-    ------
-    UsageError
-        If it is unknown.
-    """
-    if not isinstance(given, str) or given not in PRESETS:
-        raise UsageError(f"aggregation '{given}' is unknown", expected=", ".join(PRESETS))

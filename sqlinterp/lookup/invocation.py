@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from sqlinterp.errors import UsageError
+from sqlinterp.given import told
 from sqlinterp.lookup.simulator_call import from_call, is_call, is_tensor, number_of, tensor_of
 from sqlinterp.model import Argument, ChildInvocation, OpInvocation, Tensor, integers
 
 _KEYS = frozenset({"op", "args", "kwargs", "outputs", "children"})
 _CHILD_KEYS = _KEYS | {"kernel", "alternates", "query_mode", "tc_input_count"}
-_ADDRESS = re.compile(" at 0x[0-9a-f]+")
 _SCALARS = frozenset({bool, int, float, str, type(None)})
 
 # Every reader below appends what is wrong, told from its value inwards: ".shape is ...". Whoever
@@ -48,8 +47,8 @@ def _read(given: Any) -> OpInvocation:
     problems: Problems = []
     invocation = _invocation(given, problems)
     if invocation is None or problems:
-        told = (p.removeprefix(".") if p[0] == "." else f"the invocation{p}" for p in problems)
-        raise UsageError("malformed invocation: " + "; ".join(told))
+        texts = (p.removeprefix(".") if p[0] == "." else f"the invocation{p}" for p in problems)
+        raise UsageError("malformed invocation: " + "; ".join(texts))
     return invocation
 
 
@@ -118,7 +117,7 @@ def _invocation(
     given: Any, problems: Problems, keys: frozenset[str] = _KEYS
 ) -> OpInvocation | None:
     if not isinstance(given, Mapping):
-        problems.append(f" is {_short(given)}, expected an object")
+        problems.append(f" is {told(given)}, expected an object")
         return None
     if not keys.issuperset(given):
         unknown = sorted(str(key) for key in given if key not in keys)
@@ -126,20 +125,20 @@ def _invocation(
     op = given.get("op")
     if not isinstance(op, str) or not op:
         if given.get("kernel") is None:
-            problems.append(f".op is {_short(op)}, expected the name of an operator")
+            problems.append(f".op is {told(op)}, expected the name of an operator")
         op = ""
     return OpInvocation(
         op=op.removeprefix("torch.ops."),
-        args=tuple(_each(_told(given, "args", ()), _argument, ".args", problems)),
-        kwargs=_keywords(_told(given, "kwargs", {}), problems),
-        outputs=_outputs(_told(given, "outputs", ()), problems),
+        args=tuple(_each(_value(given, "args", ()), _argument, ".args", problems)),
+        kwargs=_keywords(_value(given, "kwargs", {}), problems),
+        outputs=_outputs(_value(given, "outputs", ()), problems),
         children=tuple(
-            filter(None, _each(_told(given, "children", ()), _child, ".children", problems))
+            filter(None, _each(_value(given, "children", ()), _child, ".children", problems))
         ),
     )
 
 
-def _told(given: Mapping[str, Any], key: str, otherwise: Any) -> Any:
+def _value(given: Mapping[str, Any], key: str, otherwise: Any) -> Any:
     """Return what an object says under a key, and something else where that is null."""
     value = given.get(key)
     return otherwise if value is None else value
@@ -163,7 +162,7 @@ def _put_in_front(place: str, problems: Problems, known: int) -> None:
 
 def _keywords(given: Any, problems: Problems) -> dict[str, Argument]:
     if not isinstance(given, Mapping):
-        problems.append(f".kwargs is {_short(given)}, expected an object")
+        problems.append(f".kwargs is {told(given)}, expected an object")
         return {}
     found = {}
     for key, value in given.items():
@@ -177,7 +176,7 @@ def _outputs(values: Any, problems: Problems) -> tuple[Tensor, ...]:
     given = _each(values, _argument, ".outputs", problems)
     for place, argument in enumerate(given):
         if not (argument is None or isinstance(argument, (Tensor, int, float))):
-            problems.append(f".outputs[{place}] is {_short(argument)}, expected a tensor")
+            problems.append(f".outputs[{place}] is {told(argument)}, expected a tensor")
     return tuple(argument for argument in given if isinstance(argument, Tensor))
 
 
@@ -190,12 +189,12 @@ def _child(given: Any, problems: Problems) -> ChildInvocation | None:
         return None
     count = given.get("tc_input_count")
     if count is not None and (isinstance(count, bool) or not isinstance(count, int) or count < 1):
-        problems.append(f".tc_input_count is {_short(count)}, expected a positive integer")
+        problems.append(f".tc_input_count is {told(count)}, expected a positive integer")
     texts = {key: given.get(key) for key in ("kernel", "query_mode")}
     for key, value in texts.items():
         if value is not None and not isinstance(value, str):
-            problems.append(f".{key} is {_short(value)}, expected text")
-    alternates = _sequence(_told(given, "alternates", ()), ".alternates", problems)
+            problems.append(f".{key} is {told(value)}, expected text")
+    alternates = _sequence(_value(given, "alternates", ()), ".alternates", problems)
     names = tuple(str(name) for name in alternates)
     return ChildInvocation(invocation, texts["kernel"], names, texts["query_mode"], count)
 
@@ -203,7 +202,7 @@ def _child(given: Any, problems: Problems) -> ChildInvocation | None:
 def _sequence(value: Any, place: str, problems: Problems) -> Sequence[Any]:
     if isinstance(value, (list, tuple)):
         return value
-    problems.append(f"{place} is {_short(value)}, expected a list")
+    problems.append(f"{place} is {told(value)}, expected a list")
     return ()
 
 
@@ -231,7 +230,7 @@ def _foreign(value: Any, problems: Problems) -> Argument:
         except UsageError as error:
             problems.append(f": {error}")
             return None
-    problems.append(f" is {_short(value)}, expected a tensor, list, number, text or null")
+    problems.append(f" is {told(value)}, expected a tensor, list, number, text or null")
     return None
 
 
@@ -243,7 +242,7 @@ def _object(value: Mapping[str, Any], problems: Problems) -> Argument:
             given = value[key].tolist() if hasattr(value[key], "tolist") else value[key]
             items = _sequence(given, f".{key}", problems)
             return _numbers(items, kind, f".{key}", problems)
-    problems.append(f" is {_short(value)}, expected a tensor with shape and dtype")
+    problems.append(f" is {told(value)}, expected a tensor with shape and dtype")
     return None
 
 
@@ -268,9 +267,9 @@ def _tensor(value: Mapping[str, Any], problems: Problems) -> Tensor | None:
     except UsageError:
         pass
     for parts, problem in (
-        ((shape, "-", None), f".shape is {_short(shape)}, expected dims from 0 to 2**40"),
-        (((), dtype, None), f".dtype is {_short(dtype)}, expected a torch dtype name"),
-        (((), "-", values), f".values is {_short(values)}, expected integers"),
+        ((shape, "-", None), f".shape is {told(shape)}, expected dims from 0 to 2**40"),
+        (((), dtype, None), f".dtype is {told(dtype)}, expected a torch dtype name"),
+        (((), "-", values), f".values is {told(values)}, expected integers"),
     ):
         try:
             _made(*parts)
@@ -285,11 +284,3 @@ def _made(shape: Any, dtype: Any, values: Any) -> Tensor:
     if isinstance(dtype, str):
         dtype = dtype.removeprefix("torch.")
     return Tensor(tuple(shape) if type(shape) is list else shape, dtype, values)
-
-
-def _short(value: Any) -> str:
-    try:
-        text = _ADDRESS.sub("", repr(value))  # the same fault is told in the same words
-    except Exception:  # somebody else's code
-        text = type(value).__name__
-    return text if len(text) <= 60 else text[:57] + "..."

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, fields
-from numbers import Integral
 from typing import Any
 
 from sqlinterp.errors import UsageError
 from sqlinterp.given import told
-from sqlinterp.lookup.context import check_aggregation
+from sqlinterp.model import is_integer
 
 
 @dataclass(frozen=True)
@@ -60,8 +59,7 @@ def read_options(given: Mapping[str, Any]) -> Options:
     if unknown:
         raise UsageError(f"unknown options: {', '.join(unknown)}", expected=", ".join(known))
     options = Options(**given)
-    check_aggregation(options.aggregation)
-    if not isinstance(options.memo_size, Integral) or options.memo_size < 2:
+    if not is_integer(options.memo_size) or options.memo_size < 2:
         raise UsageError(f"memo_size is {options.memo_size!r}", expected="at least 2")
     check_callable(options.analytic_us, "analytic_us")
     return options

@@ -5,11 +5,10 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable
 from dataclasses import replace
-from numbers import Integral
 from typing import Any
 
 from sqlinterp.errors import UsageError
-from sqlinterp.model import QueryContext
+from sqlinterp.model import QueryContext, is_integer
 
 Switch = Callable[[], bool]
 Grid = tuple[tuple[int, ...], tuple[int, ...]]
@@ -70,8 +69,8 @@ def communication_grid(device_profile: Any) -> Grid | None:
 def group_size(parallel_config: Any, *names: str) -> int | None:
     """Return the first positive size that a parallel configuration has under one of the names."""
     for name in names:
-        size = getattr(parallel_config, name, None)
-        if isinstance(size, Integral) and not isinstance(size, bool) and int(size) > 0:
+        size: Any = getattr(parallel_config, name, None)
+        if is_integer(size) and size > 0:
             return int(size)
     return None
 
