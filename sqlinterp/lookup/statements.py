@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Mapping
 from typing import Any
 
@@ -75,7 +76,8 @@ class Statements:
     def _evaluate(self, steps: tuple[str, ...], texts: Mapping[str, str]) -> list[dict[str, Any]]:
         name = self._planned.get(steps)
         if name is None:
-            name = f"planned_{len(self._planned)}"
+            # Named by what it says, since a cursor may have other statements of ours already.
+            name = f"planned_{hashlib.sha256(_text(steps).encode()).hexdigest()}"
             self._cursor.execute(f"prepare {name} as {_text(steps)}")
             self._planned[steps] = name
         given = ", ".join(f"{key} := {_literal(text)}" for key, text in texts.items())
