@@ -35,8 +35,8 @@ def derive(connection: duckdb.DuckDBPyConnection) -> None:
     for name in ("declared_axes", "place_declared"):
         connection.execute(queries.load(f"ingest.{name}").body)
     connection.execute("truncate regime; truncate point; truncate exact_key;")
-    connection.execute("truncate dropped_point")
-    for name in ("build_regime", "build_point", "row_keys", "count_dropped"):
+    connection.execute("truncate dropped_point; truncate operand_dim;")
+    for name in ("build_regime", "build_point", "row_keys", "operand_dim", "count_dropped"):
         connection.execute(queries.load(f"ingest.{name}").body)
     derive_levels(connection)
     connection.execute("drop table placed_row; truncate derivation;")

@@ -110,6 +110,7 @@ class Catalog:
         )
         self.quantiles = _quantiles(cursor, self.version_id)
         self.levels = StoredLevels(cursor)
+        self.file_dims: dict[int, Any] = {}  # kept by :mod:`sqlinterp.lookup.measured_dims`
         self.effective_policies: dict[tuple[str, str, str, str | None], Policy] = {}
         self.kept_candidates: Memo[Any] = Memo(_KEPT_CANDIDATES)
         # What queries of the file said, by their name and parameters.

@@ -9,7 +9,8 @@ from functools import cache
 from typing import Any, NamedTuple
 
 from sqlinterp.lookup.catalog import Catalog, Trait
-from sqlinterp.lookup.operands import Shape, rearranged, spellings
+from sqlinterp.lookup.measured_dims import FileDims, dims_of
+from sqlinterp.lookup.operands import Operands, Shape, rearranged, spellings
 from sqlinterp.lookup.padding import Padding
 from sqlinterp.lookup.plan import Candidate, Plan
 from sqlinterp.lookup.statements import Statements
@@ -97,8 +98,8 @@ class ExactSearch:
         of the kernel, latencies [us] and the place of the first measurement; ``ambiguous`` is set
         when the kernel demands one latency per semantic key and there are several.
         """
-        wishes = [wish for number, plan in plans.items() for wish in self._wishes(number, plan)]
-        keys = self.keys_of(wishes)
+        wishes, near = self._likely(plans)
+        keys = self.keys_of((*wishes, *near))
         same = [(wish, _IDENTICAL) for wish in wishes if wish.distance == 0]
         found = self._granted(plans, same, keys)
         # Nothing wins over those, so that all other ways are tried only where there are none.
@@ -108,14 +109,35 @@ class ExactSearch:
             if wish.number not in found
         ]
         found.update(self._granted(plans, other, keys))
-        missing = [
-            wish
-            for wish in wishes
-            if wish.number not in found and _may_be_padded(plans[wish.number])
-        ]
+        missing = [wish for wish in near if wish.number not in found]
         if missing:
             found.update(self.best(plans, self.padded(missing, keys)))
         return found
+
+    def _likely(self, plans: Mapping[int, Plan]) -> tuple[list[Wish], list[Wish]]:
+        """Return the wishes that rows may be equal to, and those that they may be padded to.
+
+        A reader of the statements gets all of them, to see the keys.
+        """
+        equal, near = [], []
+        for number, plan in plans.items():
+            for candidate, operands in self._stored(plan):
+                dims = self._dims_of(candidate)
+                if dims is not None and not dims.may_pad(operands.shapes):
+                    continue
+                own = list(self._spelled(number, plan, candidate, operands))
+                if dims is None or dims.may_equal(operands.shapes):
+                    equal += own
+                if _may_be_padded(plan):
+                    near += own
+        return equal, near
+
+    def _dims_of(self, candidate: Candidate) -> FileDims | None:
+        """Return the dims of a kernel's rows, None when they do not tell whether a target fits."""
+        trait = self._catalog.trait(candidate.kernel.kernel_type)
+        if trait.is_folded or self._statements.log is not None:
+            return None
+        return dims_of(self._statements, self._catalog, candidate.kernel.file_id or 0)
 
     def _granted(
         self, plans: Mapping[int, Plan], wishes: Iterable[Tried], keys: Mapping[Shapes, Row]
@@ -138,15 +160,25 @@ class ExactSearch:
         return padding.matches(self._matches(pairs))
 
     def _wishes(self, number: int, plan: Plan) -> Iterator[Wish]:
+        for candidate, operands in self._stored(plan):
+            yield from self._spelled(number, plan, candidate, operands)
+
+    def _stored(self, plan: Plan) -> Iterator[tuple[Candidate, Operands]]:
+        """Yield every kernel of a plan with the operands as its rows may have them."""
         for candidate in plan.candidates:
             trait = self._catalog.trait(candidate.kernel.kernel_type)
-            ends = self._ends(candidate, plan.input_limit)
             for operands in rearranged(plan.operands, trait.rearrangement):
-                for distance, suffix in spellings(operands, trait.is_relaxed_dtype):
-                    for end, cut in ends:
-                        yield Wish(
-                            number, candidate, trait, operands.shapes, distance, suffix + end, cut
-                        )
+                yield candidate, operands
+
+    def _spelled(
+        self, number: int, plan: Plan, candidate: Candidate, operands: Operands
+    ) -> Iterator[Wish]:
+        """Yield the wishes for operands of a plan, in every spelling of their dtypes."""
+        trait = self._catalog.trait(candidate.kernel.kernel_type)
+        ends = self._ends(candidate, plan.input_limit)
+        for distance, suffix in spellings(operands, trait.is_relaxed_dtype):
+            for end, cut in ends:
+                yield Wish(number, candidate, trait, operands.shapes, distance, suffix + end, cut)
 
     def _ends(self, candidate: Candidate, limit: int) -> list[tuple[str, int]]:
         """Return how the keys end that a kernel may hold a target under, and where they are."""
