@@ -1,11 +1,12 @@
 -- The targets of a path that reads enrichment columns, under the names of the table measurement; null = not known.
--- param: targets varchar [JSON list: item, kernel file, input limit, operands, outputs, enrichment]
+-- param: targets varchar [JSON list: item, place of its kind, shapes of operands and outputs]
+-- param: kinds varchar [JSON list: kernel file, input limit, dtypes, formats, gaps, enrichment]
 -- param: columns varchar [JSON map of each kernel file to the names of its CSV columns]
-select *, map_extract_value(from_json($columns::varchar, '"MAP(INTEGER, VARCHAR[])"'), file_id) as column_names,
-    false as is_measured
-from (select unnest(from_json($targets::varchar, '[{"item_id": "INTEGER", "file_id": "INTEGER", "input_limit": "INTEGER",
-    "kernel_type": "VARCHAR", "is_batched": "BOOLEAN", "operand_shapes": "BIGINT[][]", "operand_dtypes": "VARCHAR[]",
-    "operand_formats": "VARCHAR[]", "operand_gaps": "BIGINT[]", "output_shapes": "BIGINT[][]", "output_dtypes": "VARCHAR[]",
+select * exclude (kind), unnest(kind),
+    map_extract_value(from_json($columns::varchar, '"MAP(INTEGER, VARCHAR[])"'), kind.file_id) as column_names, false as is_measured
+from (select * replace (from_json($kinds::varchar, '[{"file_id": "INTEGER", "input_limit": "INTEGER",
+    "kernel_type": "VARCHAR", "is_batched": "BOOLEAN", "operand_dtypes": "VARCHAR[]",
+    "operand_formats": "VARCHAR[]", "operand_gaps": "BIGINT[]", "output_dtypes": "VARCHAR[]",
     "output_formats": "VARCHAR[]", "ep_size": "INTEGER", "avg_seq_len": "DOUBLE", "runtime_avg_seq_len": "DOUBLE",
     "runtime_batch_size": "BIGINT", "runtime_num_heads": "BIGINT", "runtime_num_key_value_heads": "BIGINT",
     "runtime_sparse_mode": "BIGINT", "runtime_input_layout": "VARCHAR", "runtime_block_size": "BIGINT",
@@ -15,4 +16,6 @@ from (select unnest(from_json($targets::varchar, '[{"item_id": "INTEGER", "file_
     "runtime_actual_seq_lengths_kv_values": "VARCHAR", "runtime_block_table_shape": "VARCHAR",
     "runtime_block_table_valid_blocks": "VARCHAR", "runtime_topk": "BIGINT", "runtime_cache_layout": "VARCHAR",
     "runtime_sparse_block_size": "BIGINT", "runtime_sparse_indices_pattern": "VARCHAR",
-    "runtime_sparse_indices_valid_count": "BIGINT", "extra_json": "VARCHAR"}]'), recursive := true))
+    "runtime_sparse_indices_valid_count": "BIGINT", "extra_json": "VARCHAR"}]')[kind + 1] as kind)
+    from (select unnest(from_json($targets::varchar, '[{"item_id": "INTEGER", "kind": "INTEGER", "operand_shapes": "BIGINT[][]",
+        "output_shapes": "BIGINT[][]"}]'), recursive := true)))

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import json
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, NamedTuple
 
 from sqlinterp.lookup.catalog import Catalog
@@ -13,37 +14,58 @@ from sqlinterp.paths import Path
 Row = dict[str, Any]
 
 
-class Wanted(NamedTuple):
-    """What a cell stands for: the target of a plan, in one spelling, as rows of a kernel.
+class Cell(NamedTuple):
+    """The target of a plan, in one spelling, as rows of a kernel.
 
     Attributes
     ----------
+    limit : int
+        Operands that the rows of its regimes are cut to, 0 for none.
     distance : int
         0 for the true dtype, 1 when FLOAT16 is answered by DT_BF16 rows.
+    operands : Operands
+        Those of the target in the spelling.
     """
 
     number: int
     candidate: Candidate
-    distance: int
     target: Target
+    limit: int
+    distance: int
+    operands: Operands
 
 
-def cells_of(
-    catalog: Catalog, path: Path, plans: Mapping[int, Plan]
-) -> tuple[list[Wanted], list[Row]]:
-    """Return what is wanted, and as many cells, whose ``item_id`` is its place in the list."""
-    wanted: list[Wanted] = []
-    cells: list[Row] = []
+def cells_of(catalog: Catalog, path: Path, plans: Mapping[int, Plan]) -> Iterator[Cell]:
+    """Yield the cells of plans, kernel by kernel."""
     for number, plan in plans.items():
         target = plan.seen
         spelled = _spellings(catalog, target, path)
         for candidate in plan.candidates:
             limit = catalog.regime_limit(candidate.kernel.file_id, path.name, plan.input_limit)
             for distance, operands in spelled:
-                cell = _cell(catalog, target, candidate, (distance, operands))
-                cells.append({"item_id": len(wanted), "input_limit": limit, **cell})
-                wanted.append(Wanted(number, candidate, distance, target))
-    return wanted, cells
+                yield Cell(number, candidate, target, limit, distance, operands)
+
+
+def texts_of(catalog: Catalog, cells: Iterable[Cell]) -> dict[str, str]:
+    """Return cells as statements take them, ``item_id`` being the place of each.
+
+    Most cells of a batch differ in their shapes only, so all else is told once for each kind.
+    """
+    targets: list[Row] = []
+    kinds: list[Row] = []
+    known: dict[tuple[Any, ...], int] = {}
+    for place, cell in enumerate(cells):
+        key = _kind_key(cell)
+        kind = known.get(key)
+        if kind is None:
+            kind = known[key] = len(kinds)
+            kinds.append(_kind(catalog, cell))
+        outputs = [tensor.shape for tensor in cell.target.outputs]
+        targets.append(
+            {"item_id": place, "kind": kind, "operand_shapes": cell.operands.shapes,
+             "output_shapes": outputs}
+        )  # fmt: skip
+    return {"targets": json.dumps(targets), "kinds": json.dumps(kinds)}
 
 
 def _spellings(catalog: Catalog, target: Target, path: Path) -> list[tuple[int, Operands]]:
@@ -62,23 +84,30 @@ def _spellings(catalog: Catalog, target: Target, path: Path) -> list[tuple[int, 
     return spelled + plain
 
 
-def _cell(
-    catalog: Catalog, target: Target, candidate: Candidate, spelling: tuple[int, Operands]
-) -> Row:
-    distance, operands = spelling
-    results = target.outputs
-    outputs = [catalog.dtype(t.dtype) or t.dtype for t in results]
-    if distance:
+def _kind_key(cell: Cell) -> tuple[Any, ...]:
+    """Return what decides the kind of a cell, told faster than the kind itself."""
+    target, kernel = cell.target, cell.candidate.kernel
+    own: tuple[Any, ...] = (kernel.file_id, kernel.kernel_type, cell.limit, cell.distance)
+    own += (cell.operands.dtypes, cell.operands.gaps, *[t.dtype for t in target.outputs])
+    if target.enrichment or target.kernel_enrichment:
+        own += (repr((target.enrichment, target.kernel_enrichment)),)
+    return own
+
+
+def _kind(catalog: Catalog, cell: Cell) -> Row:
+    """Return all that a cell is besides its shapes."""
+    target, kernel = cell.target, cell.candidate.kernel
+    outputs = [catalog.dtype(t.dtype) or t.dtype for t in target.outputs]
+    if cell.distance:
         outputs = ["DT_BF16" if dtype == "FLOAT16" else dtype for dtype in outputs]
     return {
-        "file_id": candidate.kernel.file_id,
-        "kernel_type": candidate.kernel.kernel_type,
-        "is_batched": catalog.trait(candidate.kernel.kernel_type).is_batched,
-        "operand_shapes": operands.shapes,
-        "operand_dtypes": operands.dtypes,
-        "operand_gaps": operands.gaps,
-        "output_shapes": [t.shape for t in results],
+        "file_id": kernel.file_id,
+        "kernel_type": kernel.kernel_type,
+        "input_limit": cell.limit,
+        "is_batched": catalog.trait(kernel.kernel_type).is_batched,
+        "operand_dtypes": cell.operands.dtypes,
+        "operand_gaps": cell.operands.gaps,
         "output_dtypes": outputs,
         **target.enrichment,
-        **target.kernel_enrichment.get(candidate.kernel.kernel_type, {}),
+        **target.kernel_enrichment.get(kernel.kernel_type, {}),
     }

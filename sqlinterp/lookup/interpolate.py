@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import json
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import chain
 from operator import itemgetter
 from typing import Any
 
 from sqlinterp.lookup.catalog import Catalog
-from sqlinterp.lookup.cells import cells_of
+from sqlinterp.lookup.cells import Cell, cells_of, texts_of
 from sqlinterp.lookup.extrapolating import Extrapolator, furthest_refusal
 from sqlinterp.lookup.plan import Candidate, Plan, Target
 from sqlinterp.lookup.rounds import Rounds
@@ -116,29 +116,28 @@ class InterpolationSearch:
         self, path: Path, plans: Mapping[int, Plan], outcomes: dict[int, Outcome]
     ) -> dict[tuple[int, int], list[Placement]]:
         """Put targets on the axes of the path and find the regimes that they belong to."""
-        wanted, cells = cells_of(self._catalog, path, plans)
         placements: dict[tuple[int, int], list[Placement]] = defaultdict(list)
         regimes: dict[int, Row] = {}
+        cells = list(cells_of(self._catalog, path, plans))
         placed = (self._regimes_of_cells(path, own) for own in parts(cells, _PLACED_TOGETHER))
-        for row in chain.from_iterable(placed):
-            number, candidate, distance, target = wanted[row["item_id"]]
+        for cell, row in chain.from_iterable(placed):
+            key = (cell.number, cell.candidate.position)
             has_place = row["reason"] is None and row["regime_id"] is not None
-            if has_place and _has_formats(target, row):
+            if has_place and _has_formats(cell.target, row):
                 fields = regimes.get(row["regime_id"])
                 if fields is None:
                     fields = regimes[row["regime_id"]] = _regime_fields(row)
-                placement = _placement(row, candidate, distance, fields)
-                placements[number, candidate.position].append(placement)
-            elif distance == 0 and (number, candidate.position) not in placements:
-                _note_unplaced(outcomes[number], candidate, row, path)
+                placements[key].append(_placement(row, cell, fields))
+            elif cell.distance == 0 and key not in placements:
+                _note_unplaced(outcomes[cell.number], cell.candidate, row, path)
         return placements
 
-    def _regimes_of_cells(self, path: Path, cells: Sequence[Row]) -> list[Row]:
-        texts = {"targets": json.dumps(cells)}
+    def _regimes_of_cells(self, path: Path, cells: Sequence[Cell]) -> Iterator[tuple[Cell, Row]]:
+        texts = texts_of(self._catalog, cells)
         if path.is_enriched:
-            files = {cell["file_id"] for cell in cells}
+            files = {cell.candidate.kernel.file_id or 0 for cell in cells}
             texts["columns"] = json.dumps({i: self._catalog.file_of(i).columns for i in files})
-        return self._regimes(path, texts)
+        return ((cells[row["item_id"]], row) for row in self._regimes(path, texts))
 
     def _regimes(self, path: Path, texts: Mapping[str, str]) -> list[Row]:
         """Return the place of each target on the axes, with each regime that it belongs to.
@@ -212,15 +211,15 @@ def _regime_fields(row: Row) -> Row:
     return fields
 
 
-def _placement(row: Row, candidate: Candidate, distance: int, fields: Row) -> Placement:
+def _placement(row: Row, cell: Cell, fields: Row) -> Placement:
     return Placement(
-        file_id=candidate.kernel.file_id or 0,
+        file_id=cell.candidate.kernel.file_id or 0,
         regime_id=row["regime_id"],
         axes=(row["axis_1"], row["axis_2"], row["axis_3"], row["axis_4"]),
         is_nd=row["is_nd"],
         measurement_count=row["measurement_count"],
         latency_ranks=tuple(row["latency_ranks"]),
-        distance=distance,
+        distance=cell.distance,
         fields=fields,
         preference=tuple(row.get("preference") or ()),
         fixed_axes=frozenset(row.get("fixed_axes") or ()),
