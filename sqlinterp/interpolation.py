@@ -8,7 +8,7 @@ order, so ``scipy.interpolate.griddata`` on the same points as printed gives the
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from itertools import product
 from typing import Literal
@@ -27,6 +27,7 @@ from sqlinterp.simplices import (
 )
 
 Floats = NDArray[np.float64]
+Ends = Iterable[float]
 CellReason = Literal[
     "insufficient_points",
     "degenerate_point_cloud",
@@ -224,26 +225,25 @@ def envelope(points: Floats, values: Floats, target: Floats) -> tuple[float, flo
     return float(found.min()), float(found.max())
 
 
-def confidence(dimension: int, transformed: bool, lower: Floats, upper: Floats) -> float:
+def confidence(dimension: int, curved: bool, lower: Ends, upper: Ends) -> float:
     """Return the displayed trust in an interpolated answer, between 0.50 and 0.70.
 
-    0.70, 0.65 or 0.60 for 1, 2 or 3 axes; 0.05 less for a transformed axis; up to 0.05 less for
-    the widest axis of the cell, shape ``(d,)`` bounds, on a log scale from factor 2 to factor 8.
+    0.70, 0.65 or 0.60 for 1, 2 or 3 axes; 0.05 less for a curved axis; up to 0.05 less for the
+    widest axis of the cell, whose ends differ by a factor from 2 to 8, on a log scale.
 
     Raises
     ------
     ValueError
         Dimension is not 1, 2 or 3.
 
-    >>> confidence(2, False, np.array([16.0, 64.0]), np.array([64.0, 128.0]))
+    >>> confidence(2, False, [16.0, 64.0], [64.0, 128.0])
     0.625
     """
     if dimension not in _BASE_CONFIDENCE:
         raise ValueError(f"dimension {dimension} is not 1, 2 or 3")
     widest = max(map(_width, lower, upper), default=1.0)
     excess = 1.0 if math.isinf(widest) else min(max(math.log(widest / 2, 4), 0.0), 1.0)
-    trust = _BASE_CONFIDENCE[dimension] - 0.05 * transformed - 0.05 * excess
-    return round(max(trust, 0.50), 4)
+    return round(max(_BASE_CONFIDENCE[dimension] - 0.05 * curved - 0.05 * excess, 0.50), 4)
 
 
 def _griddata(points: Floats, values: Floats) -> Callable[[Floats], float]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field
+from functools import cache
 from itertools import combinations
 
 KEY_FIELDS = ("file_id", "input_limit", "regime_key", "output_dtypes")
@@ -79,9 +80,14 @@ class Path:
         """Name of the query that reads targets as cells of the path."""
         return "lookup.target_cell_enriched" if self.is_enriched else "lookup.target_cell"
 
-    def groups(self, dimension: int) -> list[tuple[int, ...]]:
+    def groups(self, dimension: int) -> tuple[tuple[int, ...], ...]:
         """Return the axis groups of one dimension, as axis positions, in order of preference."""
-        return list(combinations(range(len(self.axes)), dimension))
+        return _groups(len(self.axes), dimension)
+
+
+@cache
+def _groups(axes: int, dimension: int) -> tuple[tuple[int, ...], ...]:
+    return tuple(combinations(range(axes), dimension))
 
 
 PATHS = {

@@ -139,7 +139,7 @@ def _rule_end(solution: Solution) -> str:
 
 def _confidence(solution: Solution) -> float:
     bounds = [solution.box.bounds(axis) for axis in solution.box.group]
-    lower, upper = (np.array(side) for side in zip(*bounds, strict=True))
+    lower, upper = zip(*bounds, strict=True)
     return confidence(_dimension(solution), solution.is_curved, lower, upper)
 
 
@@ -147,13 +147,13 @@ def _interpolation_details(
     plan: Plan, solution: Solution, catalog: Catalog, aggregation: str
 ) -> Row:
     placement, box = solution.placement, solution.box
-    names = plan.path.axes if plan.path else ()
+    names, dimension = plan.path.axes if plan.path else (), _dimension(solution)
     details: Row = {
         "method": solution.method,
-        "interpolation_dim": _dimension(solution),
+        "interpolation_dim": dimension,
         "axes": [names[axis] for axis in box.group],
         "exact_fields": {"kernel_type": catalog.kernel_of(placement.file_id), **placement.fields},
-        "target": {name: placement.axes[i] for i, name in enumerate(names)},
+        "target": dict(zip(names, placement.axes, strict=False)),
         "boundary": {
             names[axis]: list(box.bounds(axis))
             for axis in (box.group if solution.extrapolation is None else ())
@@ -172,10 +172,12 @@ def _interpolation_details(
     }
     if placement.distance:
         details["dtype_compatible"] = _DTYPE_NOTES[placement.distance]
-    if _dimension(solution) > 1 and solution.extrapolation is None:
+    if dimension > 1 and solution.extrapolation is None:
         details["envelope_us"] = list(_envelope(solution))
     details.update(_transform_details(names, solution))
-    return {**details, **placement.notes, **_path_details(plan)}
+    details.update(placement.notes)
+    details.update(_path_details(plan))
+    return details
 
 
 def _transform_details(names: tuple[str, ...], solution: Solution) -> Row:
@@ -199,23 +201,22 @@ def _transform_details(names: tuple[str, ...], solution: Solution) -> Row:
 def _path_details(plan: Plan) -> Row:
     """Return which path the plan takes and what its dispatch tells besides."""
     details: Row = {} if plan.path is None else {"interpolation_path": plan.path.name}
-    selectors = ("query_mode", "compute_subcategory")
-    details.update({key: plan.fields[key] for key in selectors if plan.fields.get(key)})
-    return {**details, **plan.notes}
+    for key in ("query_mode", "compute_subcategory"):
+        if plan.fields.get(key):
+            details[key] = plan.fields[key]
+    details.update(plan.notes)
+    return details
 
 
 def _corner_points(names: tuple[str, ...], solution: Solution, catalog: Catalog) -> list[Row]:
     file_name = catalog.file_name_of(solution.placement.file_id)
-    return [
-        {
-            **{name: point.axes[i] for i, name in enumerate(names)},
-            "latency_us": point.latency_us,
-            "file": file_name,
-            "line": point.line_number,
-            "measurement_count": point.measurement_count,
-        }
-        for point in solution.points
-    ]
+    found = []
+    for point in solution.points:
+        row: Row = dict(zip(names, point.axes, strict=False))
+        row["latency_us"], row["file"] = point.latency_us, file_name
+        row["line"], row["measurement_count"] = point.line_number, point.measurement_count
+        found.append(row)
+    return found
 
 
 def _arrays(solution: Solution) -> tuple[Any, Any, Any]:

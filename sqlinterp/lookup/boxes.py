@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 Row = dict[str, Any]
 AXES = (1, 2, 3, 4)
 
 
-@dataclass(frozen=True, slots=True)
-class Corner:
+class Corner(NamedTuple):
     """One measured point: axis values, aggregated latency [us] and where it came from.
 
     ``is_conflicting`` says that measurements of different signatures gave different latencies,

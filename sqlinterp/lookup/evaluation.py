@@ -20,9 +20,9 @@ def evaluate(placement: Placement, box: Box, method: str, is_curved: bool) -> Ev
 
     ``is_curved`` takes the first axis by its root, for points and target alike.
     """
-    exact = next((corner for corner in box.corners if corner.axes == placement.axes), None)
-    if exact is not None:
-        return Solution(placement, box, (exact,), exact.latency_us, "exact_coordinate")
+    for corner in box.corners:
+        if corner.axes == placement.axes:
+            return Solution(placement, box, (corner,), corner.latency_us, "exact_coordinate")
     status = _structure(box, len(box.group))
     if status is not None:
         return status
@@ -52,15 +52,14 @@ def _structure(box: Box, dimension: int) -> str | None:
 
 def on_line(placement: Placement, box: Box, is_curved: bool) -> Solution | str:
     """Return the value on the line through the two neighbours on one axis, or why there is none."""
-    points = box.corners[0], box.corners[-1]
-    at, low, high = (
-        coordinates(axes, box.group, is_curved)[0]
-        for axes in (placement.axes, *(point.axes for point in points))
-    )
-    latency = linear_interp(at, low, points[0].latency_us, high, points[1].latency_us)
+    low, high = box.corners[0], box.corners[-1]
+    at = coordinates(placement.axes, box.group, is_curved)[0]
+    at_low = coordinates(low.axes, box.group, is_curved)[0]
+    at_high = coordinates(high.axes, box.group, is_curved)[0]
+    latency = linear_interp(at, at_low, low.latency_us, at_high, high.latency_us)
     if not validate_latency(latency):
         return "latency_guard_rejected"
-    return Solution(placement, box, points, latency, "linear_1d", is_curved)
+    return Solution(placement, box, (low, high), latency, "linear_1d", is_curved)
 
 
 def _on_full_box(placement: Placement, box: Box, is_curved: bool) -> Solution | None:

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 from sqlinterp.certified_cell import Question
 from sqlinterp.extrapolation import Extrapolation
-from sqlinterp.lookup.boxes import Box, Corner, numbered
+from sqlinterp.lookup.boxes import Box, Corner
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)  # not frozen, which makes one five times dearer
 class Placement:
     """A target on the axes of one measured regime.
 
@@ -43,7 +43,11 @@ class Placement:
 
     def target(self, number: int) -> dict[str, Any]:
         """Return the target as statements take it."""
-        return {"id": number, "regime_id": self.regime_id, **numbered("t", self.axes)}
+        t_1, t_2, t_3, t_4 = self.axes
+        return {
+            "id": number, "regime_id": self.regime_id,
+            "t_1": t_1, "t_2": t_2, "t_3": t_3, "t_4": t_4,
+        }  # fmt: skip
 
     @property
     def rank(self) -> tuple[Any, ...]:
@@ -51,8 +55,7 @@ class Placement:
         return (self.preference, self.distance)
 
 
-@dataclass(frozen=True, slots=True)
-class BoxRequest:
+class BoxRequest(NamedTuple):
     """Asks for the boxes of all placements in the axis groups of one dimension."""
 
     placements: tuple[Placement, ...]
@@ -128,7 +131,7 @@ class Estimate:
     latency_us: float
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Solution:
     """An exactly measured, interpolated or extrapolated coordinate.
 

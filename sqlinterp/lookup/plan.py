@@ -5,7 +5,8 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from types import MappingProxyType
+from typing import Any, NamedTuple
 
 from sqlinterp.lookup.catalog import Catalog, KernelFile, MappedOperator
 from sqlinterp.lookup.operands import Operands
@@ -14,6 +15,7 @@ from sqlinterp.paths import Path
 from sqlinterp.policy import Policy, effective_policy
 
 NO_OPERANDS = Operands((), (), ())
+_NOTHING: Mapping[str, Any] = MappingProxyType({})
 
 
 @dataclass(frozen=True)
@@ -26,8 +28,7 @@ class Candidate:
     is_unique: bool
 
 
-@dataclass(frozen=True)
-class Target:
+class Target(NamedTuple):
     """What a path sees of an invocation: its arguments in the slots of the CSV.
 
     Attributes
@@ -45,8 +46,8 @@ class Target:
 
     operands: Operands
     outputs: tuple[Tensor, ...] = ()
-    enrichment: Mapping[str, Any] = field(default_factory=dict)
-    kernel_enrichment: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    enrichment: Mapping[str, Any] = _NOTHING
+    kernel_enrichment: Mapping[str, Mapping[str, Any]] = _NOTHING
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,7 @@ together and every round is one statement, however many targets there are.
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterable, Mapping
+from collections.abc import Generator, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -83,6 +83,8 @@ class Solver:
         if self.max_dim == 0:
             self.attempts.append(Attempt(list(self.path.axes), 0, "interpolation_dim_disabled"))
             return None
+        if len(placements) == 1:
+            return (yield from self._by_column(placements, placements))
         everything = tuple({placement.regime_id: placement for placement in placements}.values())
         for rank in sorted({placement.rank for placement in placements}):
             chosen = tuple(p for p in placements if p.rank == rank)
@@ -111,8 +113,9 @@ class Solver:
     ) -> Search:
         by_key = {(box.regime_id, box.group): box for box in boxes}
         ordered = sorted(placements, key=lambda p: (not p.is_nd, -p.measurement_count, p.regime_id))
+        groups = self.groups(dimension)
         for placement in ordered:
-            for group in self.groups(dimension):
+            for group in groups:
                 if not placement.fixed_axes.isdisjoint(group):
                     continue
                 box = by_key.get((placement.regime_id, group))
@@ -137,13 +140,15 @@ class Solver:
             return solution
         return with_estimates(solution, brackets, self.is_curved, self.policy.method)
 
-    def groups(self, dimension: int) -> list[tuple[int, ...]]:
+    def groups(self, dimension: int) -> Sequence[tuple[int, ...]]:
         """Return the axis groups of a dimension that the policy allows."""
         allowed = self.policy.axes
+        if allowed is None:
+            return self.path.groups(dimension)
         return [
             group
             for group in self.path.groups(dimension)
-            if allowed is None or all(self.path.axes[axis] in allowed for axis in group)
+            if all(self.path.axes[axis] in allowed for axis in group)
         ]
 
     def is_sound(self, points: Iterable[Corner]) -> bool:

@@ -28,6 +28,7 @@ from databases_for_tests import MATMUL_HEADER, call, cursor_of, tensor, write_ve
 import sqlinterp  # noqa: E402
 from sqlinterp.database import connect_writer  # noqa: E402
 from sqlinterp.ingestion.derive import rebuild  # noqa: E402
+from sqlinterp.lookup.invocation import read_invocation  # noqa: E402
 from sqlinterp.relational.canonical import text  # noqa: E402
 
 POINTS_PER_REGIME = 2_000
@@ -152,21 +153,22 @@ def peak_mib() -> float:
 
 
 def end_to_end(opened: Any, count: int, grid: Grid) -> dict[str, float]:
-    """Seconds a target from invocations to answers."""
+    """Seconds a target from invocation objects, and from JSON dictionaries, to answers."""
     if count > LARGEST_BATCH:
         return {}
-    return {
-        "invocations_exact": looked_up(opened, shapes(count, grid, 0), "MEASURED"),
-        "invocations_line": looked_up(opened, shapes(count, grid, 1), "INTERPOLATED"),
-    }
+    found = {}
+    for name, off, source in (("exact", 0, "MEASURED"), ("line", 1, "INTERPOLATED")):
+        calls = [bmm(*shape) for shape in shapes(count, grid, off)]
+        found[f"dictionaries_{name}"] = looked_up(opened, calls, source)
+        found[f"invocations_{name}"] = looked_up(opened, list(map(read_invocation, calls)), source)
+    return found
 
 
-def looked_up(opened: Any, wanted: list[tuple[int, int, int, int]], source: str) -> float:
+def looked_up(opened: Any, calls: list[Any], source: str) -> float:
     """Seconds a target from invocations to answers, which are gone afterwards."""
-    calls = [bmm(*shape) for shape in wanted]
     start = time.perf_counter()
     answers = opened.lookup_many(calls)
-    seconds = (time.perf_counter() - start) / len(wanted)
+    seconds = (time.perf_counter() - start) / len(calls)
     assert all(answer.source == source for answer in answers)
     return seconds
 
@@ -268,17 +270,19 @@ def show(results: list[dict[str, Any]]) -> None:
         print(f"a cold {label} lookup costs {times:.2f} times as much at the most points")
     print(
         f"\n{'points':>11} {'targets':>10} {'us a target: exact':>19} {'1D':>8}"
-        f" {'end to end: exact':>18} {'1D':>6}"
+        f" {'end to end: exact':>18} {'1D':>6} {'dictionaries: exact':>20} {'1D':>6}"
     )
     for r in results:
         for b in r["batch"]:
-            exact, line = (
+            exact, line, exact_text, line_text = (
                 f"{b[name] * 1e6:.0f}" if name in b else "-"
-                for name in ("invocations_exact", "invocations_line")
-            )
+                for name in ("invocations_exact", "invocations_line",
+                             "dictionaries_exact", "dictionaries_line")
+            )  # fmt: skip
             print(
                 f"{r['points']:>11,} {b['targets']:>10,} {b['relation_exact'] * 1e6:>19.2f}"
                 f" {b['relation_line'] * 1e6:>8.2f} {exact:>18} {line:>6}"
+                f" {exact_text:>20} {line_text:>6}"
             )
     print("\ngrowth exponents (1 = proportional)")
     for name, value in growth(results).items():
