@@ -49,7 +49,7 @@ def cells_of(catalog: Catalog, path: Path, plans: Mapping[int, Plan]) -> Iterato
 def texts_of(catalog: Catalog, cells: Iterable[Cell]) -> dict[str, str]:
     """Return cells as statements take them, ``item_id`` being the place of each.
 
-    Most cells of a batch differ in their shapes only, so all else is told once for each kind.
+    Kernel, dtypes and gaps are those of most cells of a batch, so they are told once for each kind.
     """
     targets: list[Row] = []
     kinds: list[Row] = []
@@ -60,11 +60,17 @@ def texts_of(catalog: Catalog, cells: Iterable[Cell]) -> dict[str, str]:
         if kind is None:
             kind = known[key] = len(kinds)
             kinds.append(_kind(catalog, cell))
-        outputs = [tensor.shape for tensor in cell.target.outputs]
+        target, kernel = cell.target, cell.candidate.kernel.kernel_type
         targets.append(
-            {"item_id": place, "kind": kind, "operand_shapes": cell.operands.shapes,
-             "output_shapes": outputs}
-        )  # fmt: skip
+            {
+                "item_id": place,
+                "kind": kind,
+                "operand_shapes": cell.operands.shapes,
+                "output_shapes": [tensor.shape for tensor in target.outputs],
+                **target.enrichment,
+                **target.kernel_enrichment.get(kernel, {}),
+            }
+        )
     return {"targets": json.dumps(targets), "kinds": json.dumps(kinds)}
 
 
@@ -86,18 +92,15 @@ def _spellings(catalog: Catalog, target: Target, path: Path) -> list[tuple[int, 
 
 def _kind_key(cell: Cell) -> tuple[Any, ...]:
     """Return what decides the kind of a cell, told faster than the kind itself."""
-    target, kernel = cell.target, cell.candidate.kernel
-    own: tuple[Any, ...] = (kernel.file_id, kernel.kernel_type, cell.limit, cell.distance)
-    own += (cell.operands.dtypes, cell.operands.gaps, *[t.dtype for t in target.outputs])
-    if target.enrichment or target.kernel_enrichment:
-        own += (repr((target.enrichment, target.kernel_enrichment)),)
-    return own
+    kernel, outputs = cell.candidate.kernel, [t.dtype for t in cell.target.outputs]
+    own = (kernel.file_id, cell.limit, cell.distance, cell.operands.dtypes, cell.operands.gaps)
+    return (*own, *outputs)
 
 
 def _kind(catalog: Catalog, cell: Cell) -> Row:
-    """Return all that a cell is besides its shapes."""
-    target, kernel = cell.target, cell.candidate.kernel
-    outputs = [catalog.dtype(t.dtype) or t.dtype for t in target.outputs]
+    """Return what a cell has in common with others of its kernel and dtypes."""
+    kernel = cell.candidate.kernel
+    outputs = [catalog.dtype(t.dtype) or t.dtype for t in cell.target.outputs]
     if cell.distance:
         outputs = ["DT_BF16" if dtype == "FLOAT16" else dtype for dtype in outputs]
     return {
@@ -108,6 +111,4 @@ def _kind(catalog: Catalog, cell: Cell) -> Row:
         "operand_dtypes": cell.operands.dtypes,
         "operand_gaps": cell.operands.gaps,
         "output_dtypes": outputs,
-        **target.enrichment,
-        **target.kernel_enrichment.get(kernel.kernel_type, {}),
     }
