@@ -110,26 +110,33 @@ class ExactSearch:
         ]
         found.update(self._granted(plans, other, keys))
         missing = [wish for wish in near if wish.number not in found]
+        missing += [
+            wish
+            for wish in wishes
+            if wish.number not in found and _may_be_padded(plans[wish.number])
+        ]
         if missing:
             found.update(self.best(plans, self.padded(missing, keys)))
         return found
 
     def _likely(self, plans: Mapping[int, Plan]) -> tuple[list[Wish], list[Wish]]:
-        """Return the wishes that rows may be equal to, and those that they may be padded to.
+        """Return the wishes that rows may equal, and others that rows may at most be padded to.
 
         A reader of the statements gets all of them, to see the keys.
         """
-        equal, near = [], []
+        equal: list[Wish] = []
+        near: list[Wish] = []
+        known: dict[int | None, FileDims | None] = {}
         for number, plan in plans.items():
             for candidate, operands in self._stored(plan):
-                dims = self._dims_of(candidate)
-                if dims is not None and not dims.may_pad(operands.shapes):
-                    continue
-                own = list(self._spelled(number, plan, candidate, operands))
+                file_id, own = candidate.kernel.file_id, (number, plan, candidate, operands)
+                if file_id not in known:
+                    known[file_id] = self._dims_of(candidate)
+                dims = known[file_id]
                 if dims is None or dims.may_equal(operands.shapes):
-                    equal += own
-                if _may_be_padded(plan):
-                    near += own
+                    equal += self._spelled(*own)
+                elif _may_be_padded(plan) and dims.may_pad(operands.shapes):
+                    near += self._spelled(*own)
         return equal, near
 
     def _dims_of(self, candidate: Candidate) -> FileDims | None:

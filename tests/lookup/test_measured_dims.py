@@ -55,8 +55,7 @@ def dims_of_rows(connection: duckdb.DuckDBPyConnection, rows: list[Shapes]) -> F
     connection.executemany("insert into measurement values (?, ?)", placed)
     connection.execute(queries.load("ingest.operand_dim").body)
     query = "select slot, place, dim, is_measured from operand_dim where file_id = 1"
-    found = connection.execute(query).fetchall()
-    return FileDims(frozenset(r[:3] for r in found if r[3]), frozenset(r[:3] for r in found))
+    return FileDims.read(connection.execute(query).fetchall())
 
 
 def changed(shapes: Shapes, chosen: random.Random) -> Shapes:
