@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from functools import cache
 from typing import Any, NamedTuple
 
 Row = dict[str, Any]
@@ -81,4 +82,9 @@ def corner_of(row: Row) -> Corner:
 
 def numbered(letter: str, values: Iterable[Any]) -> Row:
     """Return a value for each axis under the names that statements have for them."""
-    return {f"{letter}_{axis}": value for axis, value in zip(AXES, values, strict=True)}
+    return dict(zip(_names(letter), values, strict=True))
+
+
+@cache
+def _names(letter: str) -> tuple[str, ...]:
+    return tuple(f"{letter}_{axis}" for axis in AXES)

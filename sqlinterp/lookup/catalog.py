@@ -12,6 +12,7 @@ import duckdb
 from sqlinterp.database import rows
 from sqlinterp.lookup.error_bars import Quantiles, read_quantiles
 from sqlinterp.lookup.levels import StoredLevels
+from sqlinterp.lookup.measured_dims import MeasuredDims
 from sqlinterp.lookup.statements import Statements
 from sqlinterp.memo import Memo
 from sqlinterp.policy import Policy
@@ -110,7 +111,7 @@ class Catalog:
         )
         self.quantiles = _quantiles(cursor, self.version_id)
         self.levels = StoredLevels(cursor)
-        self.file_dims: dict[int, Any] = {}  # kept by :mod:`sqlinterp.lookup.measured_dims`
+        self.dims = MeasuredDims()
         self.effective_policies: dict[tuple[str, str, str, str | None], Policy] = {}
         self.kept_candidates: Memo[Any] = Memo(_KEPT_CANDIDATES)
         # What queries of the file said, by their name and parameters.

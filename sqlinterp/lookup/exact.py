@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import json
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from functools import cache
 from typing import Any, NamedTuple
 
 from sqlinterp.lookup.catalog import Catalog, Trait
-from sqlinterp.lookup.measured_dims import FileDims, dims_of
+from sqlinterp.lookup.measured_dims import FileDims
 from sqlinterp.lookup.operands import Operands, Shape, rearranged, spellings
 from sqlinterp.lookup.padding import Padding
 from sqlinterp.lookup.plan import Candidate, Plan
@@ -109,12 +109,7 @@ class ExactSearch:
             if wish.number not in found
         ]
         found.update(self._granted(plans, other, keys))
-        missing = [wish for wish in near if wish.number not in found]
-        missing += [
-            wish
-            for wish in wishes
-            if wish.number not in found and _may_be_padded(plans[wish.number])
-        ]
+        missing = left_to_pad((*wishes, *near), plans, found)
         if missing:
             found.update(self.best(plans, self.padded(missing, keys)))
         return found
@@ -135,7 +130,7 @@ class ExactSearch:
                 dims = known[file_id]
                 if dims is None or dims.may_equal(operands.shapes):
                     equal += self._spelled(*own)
-                elif _may_be_padded(plan) and dims.may_pad(operands.shapes):
+                elif dims.may_pad(operands.shapes):
                     near += self._spelled(*own)
         return equal, near
 
@@ -144,7 +139,7 @@ class ExactSearch:
         trait = self._catalog.trait(candidate.kernel.kernel_type)
         if trait.is_folded or self._statements.log is not None:
             return None
-        return dims_of(self._statements, self._catalog, candidate.kernel.file_id or 0)
+        return self._catalog.dims.of_file(self._statements, candidate.kernel.file_id or 0)
 
     def _granted(
         self, plans: Mapping[int, Plan], wishes: Iterable[Tried], keys: Mapping[Shapes, Row]
@@ -290,6 +285,13 @@ def _is_ambiguous(best: Row, rows: list[Row]) -> bool:
     tied = [row for row in rows if _tie(row) == _tie(best)]
     sides = ("latency_min_us", "latency_max_us")
     return len({round(row[side], 12) for row in tied for side in sides}) > 1
+
+
+def left_to_pad(
+    wishes: Iterable[Wish], plans: Mapping[int, Plan], found: Collection[int]
+) -> list[Wish]:
+    """Return the wishes of plans that nothing matches yet and padded rows may."""
+    return [w for w in wishes if w.number not in found and _may_be_padded(plans[w.number])]
 
 
 def _may_be_padded(plan: Plan) -> bool:

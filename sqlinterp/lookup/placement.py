@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 from sqlinterp.certified_cell import Question
 from sqlinterp.extrapolation import Extrapolation
-from sqlinterp.lookup.boxes import Box, Corner
+from sqlinterp.lookup.boxes import Box, Corner, numbered
 
 
 @dataclass(slots=True)  # not frozen, which makes one five times dearer
@@ -43,11 +43,7 @@ class Placement:
 
     def target(self, number: int) -> dict[str, Any]:
         """Return the target as statements take it."""
-        t_1, t_2, t_3, t_4 = self.axes
-        return {
-            "id": number, "regime_id": self.regime_id,
-            "t_1": t_1, "t_2": t_2, "t_3": t_3, "t_4": t_4,
-        }  # fmt: skip
+        return {"id": number, "regime_id": self.regime_id, **numbered("t", self.axes)}
 
     @property
     def rank(self) -> tuple[Any, ...]:

@@ -83,7 +83,7 @@ class Solver:
         if self.max_dim == 0:
             self.attempts.append(Attempt(list(self.path.axes), 0, "interpolation_dim_disabled"))
             return None
-        if len(placements) == 1:
+        if len(placements) == 1:  # as nearly all targets have
             return (yield from self._by_column(placements, placements))
         everything = tuple({placement.regime_id: placement for placement in placements}.values())
         for rank in sorted({placement.rank for placement in placements}):

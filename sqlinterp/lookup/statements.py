@@ -77,8 +77,9 @@ class Statements:
         name = self._planned.get(steps)
         if name is None:
             # Named by what it says, since a cursor may have other statements of ours already.
-            name = f"planned_{hashlib.sha256(_text(steps).encode()).hexdigest()}"
-            self._cursor.execute(f"prepare {name} as {_text(steps)}")
+            text = _text(steps)
+            name = f"planned_{hashlib.sha256(text.encode()).hexdigest()}"
+            self._cursor.execute(f"prepare {name} as {text}")
             self._planned[steps] = name
         given = ", ".join(f"{key} := {_literal(text)}" for key, text in texts.items())
         return named(*self._asked(f"execute {name}({given})"))

@@ -12,8 +12,8 @@ from sqlinterp.lookup.exact import (
     Row,
     Shapes,
     Wish,
-    _may_be_padded,
     forms_of,
+    left_to_pad,
 )
 from sqlinterp.lookup.plan import Plan
 from sqlinterp.lookup.statements import Statements
@@ -46,11 +46,7 @@ class RelationalExact(ExactSearch):
         found = super().find({number: plans[number] for number in on_the_fly})
         open_wishes = [w for number, own in wishes.items() if number not in on_the_fly for w in own]
         found.update(self._answers(open_wishes))
-        missing = [
-            wish
-            for wish in open_wishes
-            if wish.number not in found and _may_be_padded(plans[wish.number])
-        ]
+        missing = left_to_pad(open_wishes, plans, found)
         if missing:
             found.update(self.best(plans, self.padded(missing, self.keys_of(missing))))
         return found

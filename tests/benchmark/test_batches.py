@@ -6,8 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from benchmark.scale import Grid, bmm, build, looked_up, shapes
-from benchmark.test_ratios import median_seconds
+from benchmark.scale import Grid, bmm, build, looked_up, median_seconds, shapes
 from databases_for_tests import cursor_of
 
 import sqlinterp

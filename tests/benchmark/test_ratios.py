@@ -7,12 +7,12 @@ import random
 import shutil
 import statistics
 import time
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
 import pytest
+from benchmark.scale import median_seconds
 from databases_for_tests import cursor_of, matmul_call
 from simulator.stand_in import mm
 
@@ -31,16 +31,6 @@ def demo(tmp_path_factory: pytest.TempPathFactory) -> Path:
     write_demo(folder / "csv")
     sqlinterp.ingest([folder / "csv"], folder / "profiling.duckdb")
     return folder
-
-
-def median_seconds(run: Callable[[], Any], times: int) -> float:
-    run()
-    seconds = []
-    for _ in range(times):
-        start = time.perf_counter()
-        run()
-        seconds.append(time.perf_counter() - start)
-    return statistics.median(seconds)
 
 
 def beside_trivial(database: Any, connection: Any, call: Any) -> tuple[Any, float, float]:

@@ -146,22 +146,20 @@ def calls() -> list[dict[str, Any]]:
     return [*found, turned, op_call("aten.mm.default", tensor(1, 60, 128), tensor(1, 128, 256))]
 
 
-def answered(database: Path, most: int = 100_000) -> tuple[list[Answer], list[Answer], list[str]]:
-    """Answers of a batch and of single lookups, and what was asked for the batch."""
+def answered(database: Path) -> tuple[list[Answer], list[Answer]]:
+    """Answers of a batch and of single lookups."""
     with sqlinterp.open(database) as opened:
         cursor = cursor_of(opened)
         catalog = Catalog(cursor, opened.version_key)
-        statements = Noted(cursor)
-        engine = Engine(statements, catalog, QueryContext())
+        engine = Engine(Statements(cursor), catalog, QueryContext())
         invocations = [read_invocation(one) for one in calls()]
         batch = engine.lookup_many(invocations)
-        asked = list(statements.asked)
-        return batch, [engine.lookup_many([one])[0] for one in invocations], asked
+        return batch, [engine.lookup_many([one])[0] for one in invocations]
 
 
 def test_answers_are_those_of_the_keys(database: Path) -> None:
     """A reader of the statements gets answers from keys alone, since those are shown."""
-    batch, single, _ = answered(database)
+    batch, single = answered(database)
     with sqlinterp.open(database) as opened:
         by_keys = [opened.trace(one)[0] for one in calls()]
     assert batch == single == by_keys
@@ -170,9 +168,9 @@ def test_answers_are_those_of_the_keys(database: Path) -> None:
 
 
 def test_too_many_dims_are_not_kept(database: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    expected, _, _ = answered(database)
+    expected, _ = answered(database)
     monkeypatch.setattr(measured_dims, "_MOST_KEPT", 3)
-    assert answered(database)[:2] == (expected, expected)
+    assert answered(database) == (expected, expected)
 
 
 def test_a_target_with_other_dims_asks_for_no_keys(database: Path) -> None:
