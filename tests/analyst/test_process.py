@@ -6,11 +6,11 @@ import os
 import signal
 import subprocess
 import sys
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from waiting import wait_for
 
 from sqlinterp.analyst import run_sql
 from sqlinterp.errors import DatabaseError, QueryError, UsageError
@@ -18,15 +18,6 @@ from sqlinterp.errors import DatabaseError, QueryError, UsageError
 LONG = "SELECT levenshtein(repeat('a', 400000), repeat('b', 400000))"
 REPOSITORY = Path(__file__).resolve().parents[2]
 needs_proc = pytest.mark.skipif(not Path("/proc/self/task").is_dir(), reason="needs /proc")
-
-
-def wait_for(condition: Callable[[], bool], seconds: float = 30) -> bool:
-    end = time.monotonic() + seconds
-    while time.monotonic() < end:
-        if condition():
-            return True
-        time.sleep(0.02)
-    return False
 
 
 def children(pid: int) -> list[int]:

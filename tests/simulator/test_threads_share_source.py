@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 from simulator.stand_in import PROFILE, all_reduce, attention, decompose, mla, mm, write_database
+from waiting import wait_for
 
 from sqlinterp.simulator import SqlDataSource
 
@@ -89,9 +90,10 @@ def test_threads_see_one_file_or_the_other_while_it_is_replaced(
             return found
 
         running = [pool.submit(work, number) for number in range(3)]
-        for copy in copies:
-            threading.Event().wait(0.3)
+        for copy in copies:  # one after the other has been seen, which takes a busy machine long
+            seen_before = source._snapshots.reopened
             os.replace(copy, path)
+            wait_for(lambda before=seen_before: source._snapshots.reopened > before)
         threading.Event().wait(0.3)
         stop.set()
         found = {round(ratio, 9) for future in running for ratio in future.result()}
